@@ -1,0 +1,1 @@
+"""What every feature stands on: errors, and the declarations a curator makes."""

@@ -1,0 +1,56 @@
+"""Errors as SQL users know them: a SQLSTATE, a message that says what, a hint that says what to do."""
+
+from __future__ import annotations
+
+
+class DiscreetError(Exception):
+    """An error meant for the user. Crosses to SQL as SQLSTATE, message and hint, without a traceback."""
+
+    sqlstate = "XX000"
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class InvalidParameterError(DiscreetError):
+    """An argument has a value the function has no meaning for."""
+
+    sqlstate = "22023"
+
+
+class UndefinedObjectError(DiscreetError):
+    """A dataset, role or protection that does not exist."""
+
+    sqlstate = "42704"
+
+
+class UndefinedColumnError(DiscreetError):
+    """A column that the table does not have."""
+
+    sqlstate = "42703"
+
+
+class DuplicateObjectError(DiscreetError):
+    """Something of this name is there already."""
+
+    sqlstate = "42710"
+
+
+class WrongObjectTypeError(DiscreetError):
+    """A relation of a kind that cannot be protected."""
+
+    sqlstate = "42809"
+
+
+class InsufficientPrivilegeError(DiscreetError):
+    """The caller may not do this."""
+
+    sqlstate = "42501"
+
+
+class RefusedShapeError(DiscreetError):
+    """A question of a shape that cannot be answered privately."""
+
+    sqlstate = "DP001"
