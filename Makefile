@@ -1,0 +1,99 @@
+# discreet: every target in one place. `make help` lists them.
+# A fresh Debian 12 needs git, make and python3; the rest is installed by the target that wants it.
+
+PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
+SIZE ?= 1
+PYTEST_ARGS ?=
+
+VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" extension/discreet.control)
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+VENV := .venv/bin
+CLUSTER := PG_CONFIG=$(PG_CONFIG) SIZE=$(SIZE) python3 dev/cluster.py
+export PG_CONFIG
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test up down reset psql dsn build install uninstall lint unit database statistical attacks \
+        bench updatecheck lock clean server-packages test-packages
+
+help:  ## list every target
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+##-- the two commands
+
+demo: up  ## a first session on a private cluster that it starts itself
+	@$(CLUSTER) demo
+
+test: test-packages install lint unit database statistical attacks updatecheck  ## everything that CI runs
+
+##-- a private cluster for trying things
+
+up: install  ## start the private cluster, with the extension and the sample data (SIZE=10: ten times the people)
+	@$(CLUSTER) up
+
+down:  ## stop the private cluster; its data stay
+	@$(CLUSTER) down
+
+reset:  ## stop the private cluster and remove its data
+	@$(CLUSTER) reset
+
+psql: up  ## open psql in the private cluster as its superuser
+	@$(CLUSTER) psql
+
+dsn:  ## print a connection string for the private cluster; append ' user=NAME' for another role
+	@$(MAKE) -s up >&2
+	@$(CLUSTER) dsn
+
+##-- building and installing
+
+build: server-packages  ## compile the C module and join the install script
+	@$(MAKE) -s -C extension PG_CONFIG=$(PG_CONFIG)
+	@python3 dev/build.py
+
+install: build  ## install the extension and its private Python folder
+	@$(SUDO) env PG_CONFIG=$(PG_CONFIG) python3 dev/install.py install
+
+uninstall: server-packages  ## remove all that install put down
+	@$(SUDO) env PG_CONFIG=$(PG_CONFIG) python3 dev/install.py uninstall
+
+server-packages:
+	@dev/setup server
+
+test-packages: server-packages
+	@dev/setup tests
+
+##-- checks
+
+lint: test-packages  ## ruff, mypy strict, C warnings as errors
+	@$(VENV)/ruff check .
+	@$(VENV)/ruff format --check .
+	@$(VENV)/mypy
+	@$(MAKE) -s -C extension PG_CONFIG=$(PG_CONFIG) clean all COPT=-Werror
+
+unit: test-packages  ## tests that need no server
+	@$(VENV)/pytest tests/unit $(PYTEST_ARGS)
+
+database: test-packages install  ## tests on a throw-away cluster
+	@$(VENV)/pytest tests/database $(PYTEST_ARGS)
+
+statistical: test-packages  ## noise against its exact distribution, and measured epsilons
+	@$(VENV)/pytest tests/statistical $(PYTEST_ARGS)
+
+attacks: test-packages install  ## each attack of the threat model, against a plain table and against discreet
+	@$(VENV)/pytest tests/attacks $(PYTEST_ARGS)
+
+updatecheck: test-packages install  ## an upgraded install equals a fresh one
+	@$(VENV)/pytest tests/updatecheck $(PYTEST_ARGS)
+
+bench: test-packages install  ## ratios to native SQL, measured in one run
+	@$(VENV)/python -m bench
+
+##-- keeping house
+
+lock: test-packages  ## compile the lock files anew
+	@for folder in plpython dev; do (cd $$folder && ../$(VENV)/pip-compile -q --generate-hashes --strip-extras \
+	    --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+	    -o requirements.lock requirements.in); done
+
+clean:  ## remove what was built here
+	@$(MAKE) -s -C extension PG_CONFIG=$(PG_CONFIG) clean
+	@rm -rf build

@@ -1,0 +1,102 @@
+"""Installs the extension and its private Python folder, or removes all of it again.
+
+The folder is <pkglibdir>/discreet-<version>: the package and its locked dependencies, for the interpreter that
+PL/Python links. It is filled beside its place and then moved there, so a broken download leaves the old one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from dev.interpreter import linked_interpreter, pg_config  # noqa: E402
+
+
+def extension_version() -> str:
+    control = (ROOT / "extension" / "discreet.control").read_text()
+    found = re.search(r"^default_version = '([^']+)'", control, re.MULTILINE)
+    assert found is not None, "discreet.control names no version"
+    return found[1]
+
+
+def python_folder() -> Path:
+    return Path(pg_config("--pkglibdir")) / f"discreet-{extension_version()}"
+
+
+def extension_folder() -> Path:
+    return Path(pg_config("--sharedir")) / "extension"
+
+
+def install_dependencies(folder: Path, python: str) -> None:
+    lock = ROOT / "plpython" / "requirements.lock"
+    stamp = hashlib.sha256(lock.read_bytes() + python.encode()).hexdigest()
+    if (folder / "lock.sha256").exists() and (folder / "lock.sha256").read_text() == stamp:
+        return
+    print(f"Installing {lock.relative_to(ROOT)} into {folder}", flush=True)
+    fresh = folder.with_name(folder.name + ".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-warn-script-location",
+         "--root-user-action=ignore", "--only-binary", ":all:", "--require-hashes", "--target", str(fresh),
+         "-r", str(lock)],
+        check=True,
+    )  # fmt: skip
+    (fresh / "lock.sha256").write_text(stamp)
+    shutil.rmtree(folder, ignore_errors=True)
+    fresh.rename(folder)
+
+
+def install_package(folder: Path, python: str) -> None:
+    shutil.rmtree(folder / "discreet", ignore_errors=True)
+    shutil.copytree(
+        ROOT / "plpython" / "src" / "discreet", folder / "discreet", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    # the server's user cannot write here, so the bytecode is made now
+    subprocess.run([python, "-m", "compileall", "-q", str(folder / "discreet")], check=True)
+    subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
+
+
+def extension_files() -> dict[Path, Path]:
+    """What goes where, besides the Python folder."""
+    version = extension_version()
+    files = {
+        ROOT / "extension" / "discreet.control": extension_folder() / "discreet.control",
+        ROOT / "build" / f"discreet--{version}.sql": extension_folder() / f"discreet--{version}.sql",
+        ROOT / "extension" / "discreet.so": Path(pg_config("--pkglibdir")) / "discreet.so",
+    }
+    for upgrade in sorted((ROOT / "extension" / "upgrades").glob("discreet--*--*.sql")):
+        files[upgrade] = extension_folder() / upgrade.name
+    return files
+
+
+def install() -> None:
+    python = linked_interpreter()
+    folder = python_folder()
+    install_dependencies(folder, python)
+    install_package(folder, python)
+    for source, target in extension_files().items():
+        # a new inode: running backends keep the library they have mapped
+        beside = target.with_name(target.name + ".new")
+        shutil.copyfile(source, beside)
+        beside.chmod(0o755 if target.suffix == ".so" else 0o644)
+        beside.rename(target)
+
+
+def uninstall() -> None:
+    library = Path(pg_config("--pkglibdir"))
+    for folder in library.glob("discreet-*"):
+        shutil.rmtree(folder)
+    (library / "discreet.so").unlink(missing_ok=True)
+    for file in [*extension_folder().glob("discreet--*.sql"), extension_folder() / "discreet.control"]:
+        file.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    {"install": install, "uninstall": uninstall}[sys.argv[1]]()

@@ -1,0 +1,30 @@
+-- discreet.grant_budget: lets a role, and whoever is a member of it, ask about a dataset.
+CREATE FUNCTION discreet.grant_budget(dataset text, role regrole, epsilon numeric, delta numeric DEFAULT 0)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.grant_budget(plpy, dataset, role, epsilon, delta)
+$python$;
+COMMENT ON FUNCTION discreet.grant_budget(text, regrole, numeric, numeric) IS
+'Lets a role, and whoever is a member of it, ask about a dataset up to a limit; what was spent before stays spent.';
+
+-- discreet.revoke_budget: takes the budget of a role away.
+CREATE FUNCTION discreet.revoke_budget(dataset text, role regrole)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.revoke_budget(plpy, dataset, role)
+$python$;
+COMMENT ON FUNCTION discreet.revoke_budget(text, regrole) IS 'Takes the budget of a role away; what it spent is remembered.';

@@ -1,0 +1,45 @@
+-- Limits and what is spent of them, in the currency of the accounting: epsilon (pure) or rho (zcdp).
+-- Role 0 is the dataset's own cap. A revoked budget keeps its row: granting it again forgives nothing.
+CREATE TABLE discreet._budget (
+    dataset       text NOT NULL REFERENCES discreet._dataset,
+    role          regrole NOT NULL,
+    granted       boolean NOT NULL DEFAULT true,
+    epsilon_limit numeric NOT NULL CHECK (epsilon_limit > 0 AND epsilon_limit < 'Infinity'),
+    delta_limit   numeric NOT NULL CHECK (delta_limit >= 0 AND delta_limit < 1),
+    amount_limit  numeric NOT NULL CHECK (amount_limit >= 0 AND amount_limit < 'Infinity'),
+    amount_spent  numeric NOT NULL DEFAULT 0 CHECK (amount_spent >= 0 AND amount_spent < 'Infinity'),
+    delta_spent   numeric NOT NULL DEFAULT 0 CHECK (delta_spent >= 0 AND delta_spent < 'Infinity'),
+    PRIMARY KEY (dataset, role)
+);
+COMMENT ON TABLE discreet._budget IS 'Limits per dataset (role 0) and per role, and what is spent of them.';
+
+-- Append-only: id counts within the dataset without gaps, hash covers the row and the hash before it.
+CREATE TABLE discreet._charge (
+    dataset  text NOT NULL REFERENCES discreet._dataset,
+    id       bigint NOT NULL,
+    at       timestamptz NOT NULL,
+    role     name NOT NULL,
+    epsilon  numeric NOT NULL,
+    amount   numeric NOT NULL,
+    delta    numeric NOT NULL,
+    question text NOT NULL,
+    details  jsonb NOT NULL,
+    hash     bytea NOT NULL,
+    PRIMARY KEY (dataset, id)
+);
+COMMENT ON TABLE discreet._charge IS 'Every charge ever made: append-only, a hash chain per dataset.';
+
+CREATE TABLE discreet._refusal (
+    at       timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    role     name NOT NULL,
+    code     text NOT NULL,
+    message  text NOT NULL,
+    question text NOT NULL
+);
+CREATE INDEX _refusal_at ON discreet._refusal (at);
+COMMENT ON TABLE discreet._refusal IS 'Questions that were refused.';
+
+-- Rows of roles that no longer exist are not dumped: their number would mean another role elsewhere.
+SELECT pg_catalog.pg_extension_config_dump('discreet._budget', 'WHERE role = 0 OR role IN (SELECT oid FROM pg_catalog.pg_roles)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._charge', '');
+SELECT pg_catalog.pg_extension_config_dump('discreet._refusal', '');

@@ -1,0 +1,21 @@
+-- discreet.create_dataset: declares people whose budget is kept together.
+CREATE FUNCTION discreet.create_dataset(
+    name text,
+    epsilon numeric,
+    delta numeric DEFAULT 0,
+    accounting text DEFAULT 'pure',
+    neighbours text DEFAULT 'unbounded',
+    response_quantum interval DEFAULT NULL)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.create_dataset(plpy, name, epsilon, delta, accounting, neighbours, response_quantum)
+$python$;
+COMMENT ON FUNCTION discreet.create_dataset(text, numeric, numeric, text, text, interval) IS
+'Declares people whose budget is kept together, over all their tables.';

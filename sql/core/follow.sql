@@ -1,0 +1,88 @@
+-- The catalog follows ALTER TABLE and DROP: no stale row is left, and nothing protected falls out of protection.
+
+-- discreet._find_columns: a row that comes with names only, as from a restored dump, gets its column numbers.
+CREATE FUNCTION discreet._find_columns()
+RETURNS trigger
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    IF TG_TABLE_NAME = '_protected_table' THEN
+        NEW.unit_attnum := (SELECT attnum FROM pg_attribute
+                            WHERE attrelid = NEW.relation AND attname = NEW.unit AND attnum > 0 AND NOT attisdropped);
+    ELSE
+        NEW.attnum := (SELECT attnum FROM pg_attribute
+                       WHERE attrelid = NEW.relation AND attname = NEW.column_name AND attnum > 0 AND NOT attisdropped);
+    END IF;
+    RETURN NEW;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._find_columns() IS 'Finds the column numbers of a row that comes with names only.';
+
+CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._protected_table
+FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
+CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._protected_column
+FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
+
+-- discreet._follow_renames: after ALTER TABLE, column names are those of the catalog.
+CREATE FUNCTION discreet._follow_renames()
+RETURNS event_trigger
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    UPDATE discreet._protected_table p SET unit = a.attname
+    FROM pg_attribute a
+    WHERE a.attrelid = p.relation AND a.attnum = p.unit_attnum AND a.attname <> p.unit;
+    UPDATE discreet._protected_column c SET column_name = a.attname
+    FROM pg_attribute a
+    WHERE a.attrelid = c.relation AND a.attnum = c.attnum AND a.attname <> c.column_name;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._follow_renames() IS 'After ALTER TABLE: column names in the catalog follow.';
+
+-- discreet._forget_dropped: a dropped table or column takes its declarations along; a unit cannot be dropped.
+CREATE FUNCTION discreet._forget_dropped()
+RETURNS event_trigger
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+DECLARE
+    dropped_unit record;
+BEGIN
+    SELECT p.relation, p.unit INTO dropped_unit
+    FROM discreet._protected_table p
+    JOIN pg_event_trigger_dropped_objects() d
+      ON d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = p.unit_attnum;
+    IF FOUND THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'dependent_objects_still_exist',
+            MESSAGE = format('column %I of %s names the people of a protected table', dropped_unit.unit, dropped_unit.relation),
+            HINT = format('First call discreet.unprotect(%L).', dropped_unit.relation::text);
+    END IF;
+    DELETE FROM discreet._protected_column c
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid = c.attnum;
+    DELETE FROM discreet._protected_table p
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._forget_dropped() IS
+'After DROP: a dropped table or column takes its declarations along; a unit column cannot be dropped.';
+
+CREATE EVENT TRIGGER discreet_follow_renames ON ddl_command_end
+WHEN TAG IN ('ALTER TABLE')
+EXECUTE FUNCTION discreet._follow_renames();
+
+CREATE EVENT TRIGGER discreet_forget_dropped ON sql_drop
+EXECUTE FUNCTION discreet._forget_dropped();

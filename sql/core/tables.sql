@@ -1,0 +1,49 @@
+-- One privacy unit over all its tables: the people whose budget is kept together.
+CREATE TABLE discreet._dataset (
+    dataset          text PRIMARY KEY CHECK (dataset <> ''),
+    accounting       text NOT NULL CHECK (accounting IN ('pure', 'zcdp')),
+    neighbours       text NOT NULL CHECK (neighbours IN ('unbounded', 'bounded')),
+    response_quantum interval CHECK (response_quantum > '0'),
+    created_at       timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+);
+COMMENT ON TABLE discreet._dataset IS 'One privacy unit over all its tables: the people whose budget is kept together.';
+
+-- attnum follows a renamed column; a restored dump brings names, from which a trigger finds it.
+CREATE TABLE discreet._protected_table (
+    relation     regclass PRIMARY KEY,
+    dataset      text REFERENCES discreet._dataset,
+    unit         name,
+    unit_attnum  int2,
+    policy       text NOT NULL CHECK (policy IN ('noisy', 'personal', 'audited', 'public')),
+    max_groups   int NOT NULL CHECK (max_groups >= 1),
+    max_rows     int NOT NULL CHECK (max_rows >= 1),
+    max_epsilon  numeric CHECK (max_epsilon > 0 AND max_epsilon < 'Infinity'),
+    max_delta    numeric CHECK (max_delta >= 0 AND max_delta < 1),
+    unit_epsilon numeric CHECK (unit_epsilon > 0 AND unit_epsilon < 'Infinity'),
+    min_group    int NOT NULL CHECK (min_group >= 2),
+    fallback     text CHECK (fallback = 'noisy'),
+    protected_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    CHECK ((policy = 'public') = (dataset IS NULL)),
+    CHECK ((policy = 'public') OR unit_attnum IS NOT NULL),
+    CHECK ((policy = 'personal') = (unit_epsilon IS NOT NULL))
+);
+COMMENT ON TABLE discreet._protected_table IS 'Tables about people, and the policy under which questions about them are answered.';
+
+CREATE TABLE discreet._protected_column (
+    relation    regclass NOT NULL REFERENCES discreet._protected_table ON DELETE CASCADE,
+    column_name name NOT NULL,
+    attnum      int2 NOT NULL,
+    lower       numeric,
+    upper       numeric,
+    categories  text[],
+    visibility  text NOT NULL CHECK (visibility IN ('sensitive', 'public', 'hidden')),
+    PRIMARY KEY (relation, attnum),
+    CHECK ((lower IS NULL) = (upper IS NULL)),
+    CHECK (lower <= upper AND lower > '-Infinity' AND upper < 'Infinity')
+);
+COMMENT ON TABLE discreet._protected_column IS 'What a curator declared about a column: bounds, categories, visibility.';
+
+-- A dropped table leaves its row only where event triggers were off; such a row is not worth a dump.
+SELECT pg_catalog.pg_extension_config_dump('discreet._dataset', '');
+SELECT pg_catalog.pg_extension_config_dump('discreet._protected_table', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._protected_column', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
