@@ -76,6 +76,19 @@ _PG_init(void)
 
 PG_FUNCTION_INFO_V1(discreet_call_handler);
 
+/* PL/Python writes "plpy.Error: " or "spiexceptions.UniqueViolation: " before the message. */
+static char *
+without_exception_name(char *message)
+{
+	char	   *colon;
+
+	if (message == NULL ||
+		(strncmp(message, "plpy.", 5) != 0 && strncmp(message, "spiexceptions.", 14) != 0))
+		return message;
+	colon = strstr(message, ": ");
+	return colon ? colon + 2 : message;
+}
+
 /*
  * Calls PL/Python, and throws its errors anew without the traceback that it puts into the context.
  * The server's log keeps the traceback of an error that nobody foresaw.
@@ -113,6 +126,7 @@ discreet_call_handler(PG_FUNCTION_ARGS)
 					 errmsg("discreet met an error it did not foresee"),
 					 errhint("The server's log says where; please report it.")));
 		}
+		error->message = without_exception_name(error->message);
 		error->context = NULL;
 		ThrowErrorData(error);
 	}

@@ -2,7 +2,6 @@
 REVOKE ALL ON SCHEMA discreet FROM PUBLIC;
 REVOKE ALL ON ALL TABLES IN SCHEMA discreet FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA discreet FROM PUBLIC;
-REVOKE ALL ON LANGUAGE discreet_python FROM PUBLIC;
 
 GRANT USAGE ON SCHEMA discreet TO discreet_curator, discreet_analyst, discreet_auditor, discreet_trusted, discreet_ledger;
 
@@ -26,7 +25,9 @@ GRANT SELECT ON discreet.budget_status, discreet.charges, discreet.refusals
 TO discreet_curator, discreet_analyst, discreet_auditor;
 
 -- the views call these with the rights of the reader
-GRANT EXECUTE ON FUNCTION discreet._sees_all(), discreet._direct_readers(oid), discreet._relation_family(oid)
+GRANT EXECUTE ON FUNCTION
+    discreet._sees_all(), discreet._direct_readers(oid), discreet._relation_family(oid),
+    discreet._zcdp_epsilon_spent(numeric, numeric)
 TO discreet_curator, discreet_analyst, discreet_auditor;
 
 GRANT EXECUTE ON FUNCTION discreet._ledger_ping(jsonb) TO discreet_ledger;

@@ -28,3 +28,20 @@ AS $python$
     return entry.revoke_budget(plpy, dataset, role)
 $python$;
 COMMENT ON FUNCTION discreet.revoke_budget(text, regrole) IS 'Takes the budget of a role away; what it spent is remembered.';
+
+-- discreet._zcdp_epsilon_spent: what an amount of rho has cost as epsilon, at the delta of its dataset.
+CREATE FUNCTION discreet._zcdp_epsilon_spent(rho numeric, delta numeric)
+RETURNS numeric
+LANGUAGE discreet_python
+IMMUTABLE
+STRICT
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.zcdp_epsilon_spent(plpy, rho, delta)
+$python$;
+COMMENT ON FUNCTION discreet._zcdp_epsilon_spent(numeric, numeric) IS
+'What an amount of rho has cost as epsilon, at the delta of its dataset.';

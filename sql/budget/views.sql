@@ -17,9 +17,10 @@ CREATE VIEW discreet.budget_status WITH (security_barrier) AS
 WITH budget AS (
     SELECT b.*, d.accounting, r.rolname,
            CASE d.accounting WHEN 'pure' THEN b.amount_spent
-                ELSE discreet._zcdp_epsilon_spent(b.amount_spent, b.delta_limit) END AS epsilon_spent
+                ELSE discreet._zcdp_epsilon_spent(b.amount_spent, cap.delta_limit) END AS epsilon_spent
     FROM discreet._budget b
     JOIN discreet._dataset d USING (dataset)
+    JOIN discreet._budget cap ON cap.dataset = b.dataset AND cap.role = 0
     LEFT JOIN pg_catalog.pg_roles r ON r.oid = b.role
     WHERE b.granted AND (b.role = 0 OR r.oid IS NOT NULL)),
 mine AS (

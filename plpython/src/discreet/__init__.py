@@ -1,1 +1,1 @@
-__version__ = "0.1.0"
+"""discreet: answers questions about people from PostgreSQL without giving the people away."""

@@ -1,0 +1,1 @@
+"""Limits, and the currency in which they are kept."""

@@ -1,0 +1,309 @@
+"""The curator's acts: each checks who calls, what is named and what it would mean, then writes the catalog.
+
+The catalog is a Protocol; `discreet.server.catalog` implements it on the database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol
+
+from discreet.core.declarations import ColumnDescription, Dataset, Policy, delta_limit, epsilon_limit, given
+from discreet.core.errors import (
+    DiscreetError,
+    DuplicateObjectError,
+    InsufficientPrivilegeError,
+    InvalidParameterError,
+    UndefinedColumnError,
+    UndefinedObjectError,
+    WrongObjectTypeError,
+)
+
+# pg_type: what can be put between two numbers, and what can be listed
+BOUNDED_TYPES = frozenset(
+    ["smallint", "integer", "bigint", "numeric", "real", "double precision", "date",
+     "timestamp without time zone", "timestamp with time zone"]
+)  # fmt: skip
+KINDS = {
+    "v": "a view",
+    "m": "a materialized view",
+    "f": "a foreign table",
+    "i": "an index",
+    "I": "an index",
+    "S": "a sequence",
+    "t": "a TOAST table",
+    "c": "a composite type",
+}
+
+
+@dataclass(frozen=True)
+class Caller:
+    name: str
+    superuser: bool
+    curator: bool
+
+
+@dataclass(frozen=True)
+class Column:
+    """`base_type` is the type below all domains; `labels` are those of an enum."""
+
+    name: str
+    base_type: str
+    built_in: bool
+    labels: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Relation:
+    oid: int
+    schema: str
+    name: str
+    quoted_name: str
+    kind: str
+    temporary: bool
+    system: bool
+    owned_by_caller: bool
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A protected table whose people are the same: linked by a foreign key, or by inheritance."""
+
+    quoted_name: str
+    dataset: str
+
+
+class Catalog(Protocol):
+    """What the curator's acts need to know and to write."""
+
+    def caller(self) -> Caller: ...
+    def relation(self, name: str) -> Relation: ...
+    def column(self, relation: Relation, name: str) -> Column | None: ...
+    def column_names(self, relation: Relation) -> list[str]: ...
+    def accepts(self, column: Column, value: str) -> bool: ...
+    def policy(self, relation: Relation) -> str | None: ...
+    def linked(self, relation: Relation) -> list[Neighbour]: ...
+    def dataset(self, name: str) -> Dataset | None: ...
+    def dataset_names(self) -> list[str]: ...
+    def foreign_tables(self, dataset: str) -> list[str]: ...
+    def direct_readers(self, relation: Relation) -> list[str]: ...
+    def add_dataset(self, dataset: Dataset) -> None: ...
+    def add_protection(self, relation: Relation, dataset: str | None, policy: Policy) -> None: ...
+    def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None: ...
+    def remove_protection(self, relation: Relation) -> None: ...
+    def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None: ...
+    def revoke_budget(self, dataset: str, role: str) -> bool: ...
+    def notice(self, message: str, hint: str) -> None: ...
+
+
+def create_dataset(catalog: Catalog, dataset: Dataset) -> None:
+    require_curator(catalog)
+    if catalog.dataset(dataset.name) is not None:
+        raise DuplicateObjectError(
+            f'dataset "{dataset.name}" exists already',
+            "Protect tables with dataset => its name; its limits and what was spent stay as they are.",
+        )
+    catalog.add_dataset(dataset)
+
+
+def protect(
+    catalog: Catalog,
+    name: str | None,
+    dataset: str | None,
+    epsilon: Decimal | None,
+    delta: Decimal | None,
+    policy: Policy,
+) -> None:
+    relation = own_table(catalog, name)
+    if catalog.policy(relation) is not None:
+        raise DuplicateObjectError(
+            f"{relation.quoted_name} is protected already", "To change its policy, call discreet.unprotect() first."
+        )
+    if policy.unit is not None:
+        existing_column(catalog, relation, policy.unit)
+    if policy.policy == "public":
+        if dataset is not None or epsilon is not None or delta is not None:
+            raise InvalidParameterError("a public table belongs to no dataset and has no budget")
+        refuse_linked(catalog.linked(relation), relation, None)
+    else:
+        dataset = dataset_for(catalog, relation, dataset, epsilon, delta)
+    catalog.add_protection(relation, dataset, policy)
+    report_readers(catalog, relation)
+
+
+def dataset_for(
+    catalog: Catalog, relation: Relation, name: str | None, epsilon: Decimal | None, delta: Decimal | None
+) -> str:
+    """The dataset that shall hold the table: an existing one, or one of its own when its people are new."""
+    linked = catalog.linked(relation)
+    if name is not None:
+        if epsilon is not None or delta is not None:
+            raise InvalidParameterError(
+                "dataset and epsilon are both given", "The limits are those of the dataset; leave epsilon and delta out."
+            )
+        manageable_dataset(catalog, name)
+        refuse_linked(linked, relation, name)
+        return name
+    refuse_linked(linked, relation, None)
+    if epsilon is None:
+        raise InvalidParameterError(
+            "neither a dataset nor an epsilon is given",
+            "Give dataset => the name of an existing one, or epsilon => the total budget of a new one.",
+        )
+    own = Dataset(f"{relation.schema}.{relation.name}", epsilon, Decimal(0) if delta is None else delta)
+    if catalog.dataset(own.name) is not None:
+        raise DuplicateObjectError(
+            f'dataset "{own.name}" exists already, with what was spent on it',
+            f"Give dataset => '{own.name}' to go on with it, or create a dataset of another name for other people.",
+        )
+    catalog.add_dataset(own)
+    return own.name
+
+
+def refuse_linked(linked: list[Neighbour], relation: Relation, dataset: str | None) -> None:
+    """The people of linked tables are the same, so their budget must be: a second one would be spent twice."""
+    for neighbour in linked:
+        if neighbour.dataset != dataset:
+            raise InvalidParameterError(
+                f"the people of {relation.quoted_name} are those of {neighbour.quoted_name}, "
+                f'which is protected in dataset "{neighbour.dataset}"',
+                f"A second budget would be spent on the same people: give dataset => '{neighbour.dataset}'.",
+            )
+
+
+def describe_column(catalog: Catalog, name: str | None, column_name: str | None, description: ColumnDescription) -> None:
+    relation = own_table(catalog, name)
+    if catalog.policy(relation) is None:
+        raise not_protected(relation)
+    column = existing_column(catalog, relation, given("column_name", column_name))
+    if description.lower is not None and column.base_type not in BOUNDED_TYPES:
+        raise InvalidParameterError(
+            f'column "{column.name}" is of type {column.base_type}, which has no numeric bounds',
+            "Numbers, dates (as days since 1970-01-01) and timestamps (as seconds since then) have.",
+        )
+    if description.categories is not None:
+        check_categories(catalog, column, description.categories)
+    catalog.set_column(relation, column.name, description)
+
+
+def check_categories(catalog: Catalog, column: Column, categories: tuple[str, ...]) -> None:
+    if column.labels is None and not column.built_in:
+        raise InvalidParameterError(
+            f'column "{column.name}" is of type {column.base_type}, for which categories cannot be listed',
+            "Built-in types, domains over them and enums can have categories.",
+        )
+    for category in categories:
+        if column.labels is not None:
+            fits = category in column.labels
+        else:
+            fits = catalog.accepts(column, category)
+        if not fits:
+            raise InvalidParameterError(
+                f"category '{category}' is no value of column \"{column.name}\", which is of type {column.base_type}"
+            )
+
+
+def unprotect(catalog: Catalog, name: str | None) -> None:
+    relation = own_table(catalog, name)
+    if catalog.policy(relation) is None:
+        raise not_protected(relation)
+    catalog.remove_protection(relation)
+
+
+def grant_budget(
+    catalog: Catalog, dataset_name: str | None, role: str | None, epsilon: Decimal | None, delta: Decimal | None
+) -> None:
+    require_curator(catalog)
+    dataset = manageable_dataset(catalog, given("dataset", dataset_name))
+    wished = epsilon_limit("epsilon", epsilon), delta_limit("delta", delta)
+    if wished[0] > dataset.epsilon or wished[1] > dataset.delta:
+        raise InvalidParameterError(
+            f"epsilon {wished[0]}, delta {wished[1]} is more than dataset \"{dataset.name}\" has: "
+            f"epsilon {dataset.epsilon}, delta {dataset.delta}",
+            "A role's limit is a part of the dataset's; give less.",
+        )
+    catalog.set_budget(dataset, given("role", role), *wished)
+
+
+def revoke_budget(catalog: Catalog, dataset_name: str | None, role: str | None) -> None:
+    require_curator(catalog)
+    dataset = manageable_dataset(catalog, given("dataset", dataset_name))
+    if not catalog.revoke_budget(dataset.name, given("role", role)):
+        raise UndefinedObjectError(
+            f'{role} holds no budget in dataset "{dataset.name}"', "View discreet.budget_status shows who does."
+        )
+
+
+def require_curator(catalog: Catalog) -> Caller:
+    caller = catalog.caller()
+    if not (caller.curator or caller.superuser):
+        raise InsufficientPrivilegeError(
+            f"{caller.name} is not a curator", f"A superuser can: GRANT discreet_curator TO {caller.name};"
+        )
+    return caller
+
+
+def own_table(catalog: Catalog, name: str | None) -> Relation:
+    """The table of that name, if the caller is a curator who owns it, or a superuser, and it can be protected."""
+    caller = require_curator(catalog)
+    relation = catalog.relation(given("relation", name))
+    if relation.kind not in ("r", "p"):
+        raise WrongObjectTypeError(
+            f"{relation.quoted_name} is {KINDS.get(relation.kind, 'no table')}; only tables are protected",
+            "Protect the tables that it reads from."
+            if relation.kind in ("v", "m")
+            else "Name an ordinary or partitioned table.",
+        )
+    if relation.system:
+        raise WrongObjectTypeError(f"{relation.quoted_name} is a system table; only tables of yours are protected")
+    if relation.temporary:
+        raise WrongObjectTypeError(
+            f"{relation.quoted_name} is a temporary table; only permanent tables are protected",
+            "A temporary table is seen by its own session only.",
+        )
+    if not (relation.owned_by_caller or caller.superuser):
+        raise InsufficientPrivilegeError(
+            f"{caller.name} does not own {relation.quoted_name}", "Its owner, being a curator, or a superuser can do this."
+        )
+    return relation
+
+
+def existing_column(catalog: Catalog, relation: Relation, name: str) -> Column:
+    column = catalog.column(relation, name)
+    if column is None:
+        listed = ", ".join(catalog.column_names(relation))
+        raise UndefinedColumnError(f'{relation.quoted_name} has no column "{name}"', f"Its columns are: {listed}.")
+    return column
+
+
+def manageable_dataset(catalog: Catalog, name: str) -> Dataset:
+    """The dataset of that name, if the caller owns every table in it, or is a superuser."""
+    dataset = catalog.dataset(name)
+    if dataset is None:
+        known = catalog.dataset_names()
+        raise UndefinedObjectError(
+            f'there is no dataset "{name}"',
+            f"There are: {', '.join(known)}." if known else "Make one with discreet.create_dataset(name, epsilon).",
+        )
+    foreign = catalog.foreign_tables(name)
+    if foreign and not catalog.caller().superuser:
+        raise InsufficientPrivilegeError(
+            f'dataset "{name}" holds tables that {catalog.caller().name} does not own: {", ".join(foreign)}',
+            "Who owns all its tables, or a superuser, can do this.",
+        )
+    return dataset
+
+
+def not_protected(relation: Relation) -> DiscreetError:
+    return UndefinedObjectError(f"{relation.quoted_name} is not protected", "Call discreet.protect() first.")
+
+
+def report_readers(catalog: Catalog, relation: Relation) -> None:
+    readers = catalog.direct_readers(relation)
+    if readers:
+        listed = ", ".join(readers)
+        catalog.notice(
+            f"{relation.quoted_name} is protected, but can still be read directly by: {listed}",
+            f"Nothing was revoked. To close it: REVOKE SELECT ON {relation.quoted_name} FROM {listed};",
+        )

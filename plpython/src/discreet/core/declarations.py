@@ -1,0 +1,177 @@
+"""What a curator declares, checked for sense before it reaches the catalog."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeVar
+
+from discreet.core.errors import InvalidParameterError
+
+ACCOUNTINGS = ("pure", "zcdp")
+NEIGHBOURS = ("unbounded", "bounded")
+POLICIES = ("noisy", "personal", "audited", "public")
+VISIBILITIES = ("sensitive", "public", "hidden")
+
+# A limit above this promises nothing to anybody; below it no question could ever be asked.
+LARGEST_EPSILON = Decimal(1000)
+SMALLEST_EPSILON = Decimal("1e-9")
+
+Value = TypeVar("Value")
+
+
+def given(name: str, value: Value | None) -> Value:
+    if value is None:
+        raise InvalidParameterError(f"{name} must not be NULL")
+    return value
+
+
+def one_of(name: str, value: str | None, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        listed = ", ".join(f"'{choice}'" for choice in choices)
+        raise InvalidParameterError(f"{name} is {quoted(value)}, which is not known", f"Choose one of {listed}.")
+    return value
+
+
+def quoted(value: object) -> str:
+    return "NULL" if value is None else f"'{value}'"
+
+
+def epsilon_limit(name: str, value: Decimal | None) -> Decimal:
+    """A finite epsilon from SMALLEST_EPSILON to LARGEST_EPSILON; NaN and infinities are refused."""
+    number = given(name, value)
+    if not number.is_finite() or not SMALLEST_EPSILON <= number <= LARGEST_EPSILON:
+        raise InvalidParameterError(
+            f"{name} is {number}, which is not a budget",
+            f"Give a number from {SMALLEST_EPSILON} to {LARGEST_EPSILON}; usual totals are 0.1 to 10.",
+        )
+    return number
+
+
+def delta_limit(name: str, value: Decimal | None) -> Decimal:
+    """A delta from 0 to below 1; NaN is refused."""
+    number = given(name, value)
+    if not number.is_finite() or not 0 <= number < 1:
+        raise InvalidParameterError(
+            f"{name} is {number}, which is not a probability below 1",
+            "Give 0, or a number far below one over the number of people, such as 1e-6.",
+        )
+    return number
+
+
+def at_least(name: str, value: int | None, least: int) -> int:
+    number = given(name, value)
+    if number < least:
+        raise InvalidParameterError(f"{name} is {number}, but must be at least {least}")
+    return number
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """People whose budget is kept together."""
+
+    name: str
+    epsilon: Decimal
+    delta: Decimal
+    accounting: str = "pure"
+    neighbours: str = "unbounded"
+    response_quantum: str | None = None
+
+    def __post_init__(self) -> None:
+        if given("name", self.name).strip() == "":
+            raise InvalidParameterError("a dataset needs a name")
+        epsilon_limit("epsilon", self.epsilon)
+        delta_limit("delta", self.delta)
+        one_of("accounting", self.accounting, ACCOUNTINGS)
+        one_of("neighbours", self.neighbours, NEIGHBOURS)
+        if self.accounting == "zcdp" and self.delta == 0:
+            raise InvalidParameterError(
+                "accounting 'zcdp' needs a delta above 0",
+                "Gaussian noise has no meaning without it; give for example delta => 1e-6.",
+            )
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How questions about a table are answered."""
+
+    unit: str | None
+    policy: str = "noisy"
+    max_groups: int = 1
+    max_rows: int = 1
+    max_epsilon: Decimal | None = None
+    max_delta: Decimal | None = None
+    unit_epsilon: Decimal | None = None
+    min_group: int = 10
+    fallback: str | None = None
+
+    def __post_init__(self) -> None:
+        one_of("policy", self.policy, POLICIES)
+        if (self.unit is None) != (self.policy == "public"):
+            raise InvalidParameterError(
+                "a public table has no unit" if self.policy == "public" else "unit must not be NULL",
+                "The unit is the column that names the person; only policy 'public' goes without.",
+            )
+        at_least("max_groups", self.max_groups, 1)
+        at_least("max_rows", self.max_rows, 1)
+        at_least("min_group", self.min_group, 2)
+        if self.max_epsilon is not None:
+            epsilon_limit("max_epsilon", self.max_epsilon)
+        if self.max_delta is not None:
+            delta_limit("max_delta", self.max_delta)
+        self._check_belongs("unit_epsilon", "personal")
+        self._check_belongs("fallback", "audited")
+        if self.policy == "personal":
+            epsilon_limit("unit_epsilon", self.unit_epsilon)
+        if self.fallback is not None:
+            one_of("fallback", self.fallback, ("noisy",))
+
+    def _check_belongs(self, name: str, policy: str) -> None:
+        if getattr(self, name) is not None and self.policy != policy:
+            raise InvalidParameterError(f"{name} belongs to policy '{policy}', not to '{self.policy}'")
+
+
+@dataclass(frozen=True)
+class ColumnDescription:
+    """What is public knowledge about a column."""
+
+    lower: Decimal | None = None
+    upper: Decimal | None = None
+    categories: tuple[str, ...] | None = None
+    visibility: str = "sensitive"
+
+    def __post_init__(self) -> None:
+        one_of("visibility", self.visibility, VISIBILITIES)
+        self._check_bounds()
+        self._check_categories()
+
+    def _check_bounds(self) -> None:
+        lower, upper = self.lower, self.upper
+        if lower is None and upper is None:
+            return
+        if lower is None or upper is None:
+            missing = "lower" if lower is None else "upper"
+            raise InvalidParameterError(
+                f"{missing} is missing", "Bounds come in pairs: without both, one person's influence has no limit."
+            )
+        for name, bound in (("lower", lower), ("upper", upper)):
+            if not bound.is_finite():
+                raise InvalidParameterError(f"{name} is {bound}, which bounds nothing", "Give a finite number.")
+        if lower > upper:
+            raise InvalidParameterError(
+                f"lower {lower} is above upper {upper}", "Exchange them: lower is the smaller one."
+            )
+
+    def _check_categories(self) -> None:
+        if self.categories is None:
+            return
+        if not self.categories:
+            raise InvalidParameterError("the list of categories is empty", "Give at least one, or NULL for none.")
+        if any(category is None for category in self.categories):
+            raise InvalidParameterError(
+                "a category is NULL", "Rows whose value is NULL take no part; name only real values."
+            )
+        repeated = [category for category, times in Counter(self.categories).items() if times > 1]
+        if repeated:
+            raise InvalidParameterError(f"category {quoted(repeated[0])} is named twice")

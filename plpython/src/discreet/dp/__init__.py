@@ -1,0 +1,1 @@
+"""Differential privacy: prices, grids, sensitivities, mechanisms and the estimators built from them."""

@@ -1,0 +1,79 @@
+"""The only door to randomness: OpenDP's samplers, exact on integers, fed by the system's entropy.
+
+OpenDP takes a tenth of a second to import, so it is imported when the first noise is drawn. A measurement is
+kept for each scale: the final function of an aggregate runs once for every group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from discreet.dp.exact import float_above
+from discreet.dp.price import Accounting
+
+
+@dataclass(frozen=True)
+class IntegerNoise:
+    """Independent integer noise: discrete Laplace (``pure``) or discrete Gaussian (``zcdp``)."""
+
+    measurement: Any
+
+    def loss(self, sensitivity: Fraction) -> Fraction:
+        """OpenDP's own privacy map: epsilon at this L1, or rho at this L2 sensitivity; rounded up."""
+        return Fraction(self.measurement.map(float_above(sensitivity)))
+
+    def draw(self, how_many: int) -> list[int]:
+        """So many independent draws, around zero."""
+        return list(self.measurement([0] * how_many)) if how_many else []
+
+
+@dataclass(frozen=True)
+class NoisyChoice:
+    """Private choice of the candidate with the least integer loss."""
+
+    measurement: Any
+
+    def loss(self, sensitivity: int) -> Fraction:
+        """OpenDP's own privacy map at this sensitivity of every single loss; rounded up."""
+        return Fraction(self.measurement.map(sensitivity))
+
+    def draw(self, losses: Sequence[int]) -> int:
+        """The index chosen."""
+        return int(self.measurement(list(losses)))
+
+
+@lru_cache(maxsize=1024)
+def integer_noise(accounting: Accounting, scale: float) -> IntegerNoise:
+    """Noise on vectors of integers, with the scale taken exactly as the double it is."""
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_noise
+    from opendp.metrics import l1_distance, l2_distance
+
+    metric = l1_distance if accounting is Accounting.PURE else l2_distance
+    measure = _measure(accounting)
+    return IntegerNoise(make_noise(vector_domain(atom_domain(T="i64")), metric(T="f64"), measure, scale))
+
+
+@lru_cache(maxsize=1024)
+def noisy_choice(accounting: Accounting, scale: float) -> NoisyChoice:
+    """Permute-and-flip (``pure``) or the exponential mechanism (``zcdp``), with weights exp(-loss / scale)."""
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_noisy_max
+    from opendp.metrics import linf_distance
+
+    domain = vector_domain(atom_domain(T="i64"))
+    return NoisyChoice(make_noisy_max(domain, linf_distance(T="i64"), _measure(accounting), scale, negate=True))
+
+
+@lru_cache(maxsize=2)
+def _measure(accounting: Accounting) -> Any:
+    from opendp.measures import max_divergence, zero_concentrated_divergence
+    from opendp.mod import enable_features
+
+    # OpenDP asks for consent to constructors whose proofs are public but not all vetted by its committee.
+    enable_features("contrib")
+    return max_divergence() if accounting is Accounting.PURE else zero_concentrated_divergence()

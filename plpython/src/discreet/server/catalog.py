@@ -1,0 +1,205 @@
+"""The catalog of protections on the database: implements `discreet.core.curation.Catalog` over plpy."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from discreet.budget.currency import amount_limit
+from discreet.core.curation import Caller, Column, Neighbour, Relation
+from discreet.core.declarations import ColumnDescription, Dataset, Policy
+from discreet.core.errors import InvalidParameterError, UndefinedObjectError
+from discreet.server.plpy import Plpy, Result, run
+
+COLUMNS = """
+    WITH RECURSIVE base(attnum, type) AS (
+        SELECT attnum, atttypid FROM pg_attribute
+        WHERE attrelid = :oid::oid AND attname = :name::name AND attnum > 0 AND NOT attisdropped
+        UNION ALL
+        SELECT b.attnum, t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
+    SELECT b.attnum, format_type(t.oid, NULL) AS base_type,
+           t.oid < 16384 AND t.typtype IN ('b', 'r', 'm') AS built_in,
+           CASE t.typtype WHEN 'e' THEN
+               ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = t.oid ORDER BY enumsortorder) END AS labels
+    FROM base b JOIN pg_type t ON t.oid = b.type
+    WHERE t.typtype <> 'd'
+"""
+
+RELATION = """
+    SELECT c.oid, n.nspname, c.relname, c.relkind, c.relpersistence = 't' AS temporary,
+           quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS quoted_name,
+           c.oid < 16384 OR n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast', 'discreet') AS system,
+           pg_has_role(discreet._caller(), c.relowner, 'USAGE') AS owned_by_caller
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.oid = :name::regclass
+"""
+
+LINKED = """
+    WITH family AS (SELECT discreet._relation_family(:oid::oid) AS relation),
+    linked AS (
+        SELECT relation FROM family
+        UNION SELECT confrelid FROM pg_constraint WHERE contype = 'f' AND conrelid IN (SELECT relation FROM family)
+        UNION SELECT conrelid FROM pg_constraint WHERE contype = 'f' AND confrelid IN (SELECT relation FROM family))
+    SELECT p.relation::text, p.dataset
+    FROM discreet._protected_table p
+    WHERE p.dataset IS NOT NULL AND p.relation <> :oid::oid
+      AND EXISTS (SELECT FROM linked l, discreet._relation_family(p.relation) f WHERE l.relation = f)
+    ORDER BY 1
+"""
+
+FOREIGN_TABLES = """
+    SELECT p.relation::text FROM discreet._protected_table p JOIN pg_class c ON c.oid = p.relation
+    WHERE p.dataset = :dataset::text AND NOT pg_has_role(discreet._caller(), c.relowner, 'USAGE') ORDER BY 1
+"""
+
+
+class DatabaseCatalog:
+    """Reads and writes the tables of schema discreet, with the rights of the extension's owner."""
+
+    def __init__(self, plpy: Plpy) -> None:
+        self._plpy = plpy
+
+    def _run(self, query: str, **arguments: Any) -> Result:
+        return run(self._plpy, query, **arguments)
+
+    def caller(self) -> Caller:
+        row = self._run(
+            "SELECT r.rolname, r.rolsuper, pg_has_role(r.oid, 'discreet_curator', 'MEMBER') AS curator"
+            " FROM pg_roles r WHERE r.oid = discreet._caller()"
+        )[0]
+        return Caller(row["rolname"], row["rolsuper"], row["curator"])
+
+    def relation(self, name: str) -> Relation:
+        rows = self._run(RELATION, name=name)
+        if not rows:
+            raise UndefinedObjectError(f"there is no relation {name}")
+        row = rows[0]
+        return Relation(
+            int(row["oid"]), row["nspname"], row["relname"], row["quoted_name"], row["relkind"], row["temporary"],
+            row["system"], row["owned_by_caller"],
+        )  # fmt: skip
+
+    def column(self, relation: Relation, name: str) -> Column | None:
+        rows = self._run(COLUMNS, oid=relation.oid, name=name)
+        if not rows:
+            return None
+        labels = rows[0]["labels"]
+        return Column(name, rows[0]["base_type"], rows[0]["built_in"], None if labels is None else tuple(labels))
+
+    def column_names(self, relation: Relation) -> list[str]:
+        rows = self._run(
+            "SELECT attname FROM pg_attribute WHERE attrelid = :oid::oid AND attnum > 0 AND NOT attisdropped"
+            " ORDER BY attnum",
+            oid=relation.oid,
+        )
+        return [row["attname"] for row in rows]
+
+    def accepts(self, column: Column, value: str) -> bool:
+        """Only for built-in types: the input function of a user's type would run with our rights."""
+        assert column.built_in
+        try:
+            with self._plpy.subtransaction():
+                self._run(f"SELECT :value::{column.base_type}", value=value)
+        except self._plpy.SPIError:
+            return False
+        return True
+
+    def policy(self, relation: Relation) -> str | None:
+        rows = self._run("SELECT policy FROM discreet._protected_table WHERE relation = :oid::oid", oid=relation.oid)
+        return rows[0]["policy"] if rows else None
+
+    def linked(self, relation: Relation) -> list[Neighbour]:
+        return [Neighbour(row["relation"], row["dataset"]) for row in self._run(LINKED, oid=relation.oid)]
+
+    def dataset(self, name: str) -> Dataset | None:
+        rows = self._run(
+            "SELECT d.*, b.epsilon_limit, b.delta_limit FROM discreet._dataset d"
+            " JOIN discreet._budget b ON b.dataset = d.dataset AND b.role = 0 WHERE d.dataset = :name::text",
+            name=name,
+        )
+        if not rows:
+            return None
+        row = rows[0]
+        return Dataset(
+            row["dataset"], row["epsilon_limit"], row["delta_limit"], row["accounting"], row["neighbours"],
+            row["response_quantum"],
+        )  # fmt: skip
+
+    def dataset_names(self) -> list[str]:
+        return [row["dataset"] for row in self._run("SELECT dataset FROM discreet._dataset ORDER BY 1")]
+
+    def foreign_tables(self, dataset: str) -> list[str]:
+        return [row["relation"] for row in self._run(FOREIGN_TABLES, dataset=dataset)]
+
+    def direct_readers(self, relation: Relation) -> list[str]:
+        rows = self._run("SELECT discreet._direct_readers(:oid::oid) AS readers", oid=relation.oid)
+        return list(rows[0]["readers"])
+
+    def add_dataset(self, dataset: Dataset) -> None:
+        try:
+            with self._plpy.subtransaction():
+                self._run(
+                    "INSERT INTO discreet._dataset (dataset, accounting, neighbours, response_quantum)"
+                    " VALUES (:name::text, :accounting::text, :neighbours::text, :quantum::interval)",
+                    name=dataset.name, accounting=dataset.accounting, neighbours=dataset.neighbours,
+                    quantum=dataset.response_quantum,
+                )  # fmt: skip
+        except self._plpy.SPIError as error:
+            if getattr(error, "sqlstate", None) == "23514":
+                raise InvalidParameterError(
+                    f"response_quantum is {dataset.response_quantum}, but must be above zero"
+                ) from None
+            raise
+        self._write_budget(dataset, "-", dataset.epsilon, dataset.delta)
+
+    def _write_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None:
+        self._run(
+            "INSERT INTO discreet._budget (dataset, role, epsilon_limit, delta_limit, amount_limit)"
+            " VALUES (:dataset::text, :role::regrole, :epsilon::numeric, :delta::numeric, :amount::numeric)"
+            " ON CONFLICT (dataset, role) DO UPDATE SET granted = true, epsilon_limit = excluded.epsilon_limit,"
+            " delta_limit = excluded.delta_limit, amount_limit = excluded.amount_limit",
+            dataset=dataset.name, role=role, epsilon=epsilon, delta=delta, amount=amount_limit(dataset, epsilon),
+        )  # fmt: skip
+
+    def add_protection(self, relation: Relation, dataset: str | None, policy: Policy) -> None:
+        self._run(
+            "INSERT INTO discreet._protected_table (relation, dataset, unit, policy, max_groups, max_rows, max_epsilon,"
+            " max_delta, unit_epsilon, min_group, fallback) VALUES (:oid::oid, :dataset::text, :unit::name,"
+            " :policy::text, :max_groups::int, :max_rows::int, :max_epsilon::numeric, :max_delta::numeric,"
+            " :unit_epsilon::numeric, :min_group::int, :fallback::text)",
+            oid=relation.oid, dataset=dataset, unit=policy.unit, policy=policy.policy, max_groups=policy.max_groups,
+            max_rows=policy.max_rows, max_epsilon=policy.max_epsilon, max_delta=policy.max_delta,
+            unit_epsilon=policy.unit_epsilon, min_group=policy.min_group, fallback=policy.fallback,
+        )  # fmt: skip
+
+    def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None:
+        categories = None if description.categories is None else list(description.categories)
+        self._run(
+            "INSERT INTO discreet._protected_column (relation, column_name, lower, upper, categories, visibility)"
+            " VALUES (:oid::oid, :name::name, :lower::numeric, :upper::numeric, :categories::text[], :visibility::text)"
+            " ON CONFLICT (relation, attnum) DO UPDATE SET lower = excluded.lower, upper = excluded.upper,"
+            " categories = excluded.categories, visibility = excluded.visibility",
+            oid=relation.oid, name=column, lower=description.lower, upper=description.upper, categories=categories,
+            visibility=description.visibility,
+        )  # fmt: skip
+
+    def remove_protection(self, relation: Relation) -> None:
+        self._run("DELETE FROM discreet._protected_table WHERE relation = :oid::oid", oid=relation.oid)
+
+    def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None:
+        if not self._run("SELECT FROM pg_roles WHERE oid = :role::regrole", role=role):
+            raise UndefinedObjectError(f"there is no role {role}")
+        self._write_budget(dataset, role, epsilon, delta)
+        # the role's name comes quoted from regrole; membership opens the functions, the budget opens the dataset
+        self._plpy.execute(f"GRANT discreet_analyst TO {role}")
+
+    def revoke_budget(self, dataset: str, role: str) -> bool:
+        revoked = self._run(
+            "UPDATE discreet._budget SET granted = false"
+            " WHERE dataset = :dataset::text AND role = :role::regrole AND role <> 0 AND granted RETURNING role",
+            dataset=dataset, role=role,
+        )  # fmt: skip
+        return len(revoked) > 0
+
+    def notice(self, message: str, hint: str) -> None:
+        self._plpy.notice(message, hint=hint)

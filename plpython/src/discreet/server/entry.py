@@ -1,0 +1,109 @@
+"""What the bodies of the SQL functions call: takes SQL values, gives SQL values, turns errors into SQL errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from discreet.core import curation
+from discreet.core.declarations import ColumnDescription, Dataset, Policy, given
+from discreet.core.errors import DiscreetError
+from discreet.server.catalog import DatabaseCatalog
+from discreet.server.plpy import Plpy
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+
+def sql_errors(
+    function: Callable[Concatenate[Plpy, Arguments], Answer],
+) -> Callable[Concatenate[Plpy, Arguments], Answer]:
+    """Raises a DiscreetError as PostgreSQL's users know errors; language discreet_python drops the traceback."""
+
+    @wraps(function)
+    def called(plpy: Plpy, *arguments: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        try:
+            return function(plpy, *arguments, **named)
+        except DiscreetError as error:
+            fields = {} if error.hint is None else {"hint": error.hint}
+            plpy.error(error.message, sqlstate=error.sqlstate, **fields)
+
+    return called
+
+
+@sql_errors
+def create_dataset(
+    plpy: Plpy, name: str, epsilon: Decimal, delta: Decimal, accounting: str, neighbours: str, quantum: str | None
+) -> None:
+    dataset = Dataset(name, epsilon, delta, accounting, neighbours, quantum)
+    curation.create_dataset(DatabaseCatalog(plpy), dataset)
+
+
+@sql_errors
+def protect(
+    plpy: Plpy,
+    relation: str | None,
+    dataset: str | None,
+    epsilon: Decimal | None,
+    delta: Decimal | None,
+    *,
+    unit: str | None,
+    policy: str,
+    max_groups: int,
+    max_rows: int,
+    max_epsilon: Decimal | None,
+    max_delta: Decimal | None,
+    unit_epsilon: Decimal | None,
+    min_group: int,
+    fallback: str | None,
+) -> None:
+    wished = Policy(unit, policy, max_groups, max_rows, max_epsilon, max_delta, unit_epsilon, min_group, fallback)
+    curation.protect(DatabaseCatalog(plpy), relation, dataset, epsilon, delta, wished)
+
+
+@sql_errors
+def describe_column(
+    plpy: Plpy,
+    relation: str | None,
+    column_name: str | None,
+    lower: Decimal | None,
+    upper: Decimal | None,
+    categories: list[str] | None,
+    visibility: str,
+) -> None:
+    listed = None if categories is None else tuple(categories)
+    description = ColumnDescription(lower, upper, listed, visibility)
+    curation.describe_column(DatabaseCatalog(plpy), relation, column_name, description)
+
+
+@sql_errors
+def unprotect(plpy: Plpy, relation: str | None) -> None:
+    curation.unprotect(DatabaseCatalog(plpy), relation)
+
+
+@sql_errors
+def grant_budget(
+    plpy: Plpy, dataset: str | None, role: str | None, epsilon: Decimal | None, delta: Decimal | None
+) -> None:
+    curation.grant_budget(DatabaseCatalog(plpy), dataset, role, epsilon, delta)
+
+
+@sql_errors
+def revoke_budget(plpy: Plpy, dataset: str | None, role: str | None) -> None:
+    curation.revoke_budget(DatabaseCatalog(plpy), dataset, role)
+
+
+@sql_errors
+def zcdp_epsilon_spent(plpy: Plpy, rho: Decimal, delta: Decimal) -> Decimal:
+    from discreet.budget.currency import epsilon_spent
+
+    return epsilon_spent(given("rho", rho), given("delta", delta))
+
+
+@sql_errors
+def check_installation(plpy: Plpy) -> Iterable[tuple[str, str, str]]:
+    from discreet.server.installation import findings
+
+    return findings(plpy)

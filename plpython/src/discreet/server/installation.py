@@ -1,0 +1,176 @@
+"""Findings of `discreet.check_installation()`: each a sentence that an administrator can act on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+import discreet
+from discreet.server.plpy import Plpy, run
+
+Finding = tuple[str, str, str]
+
+OK, WARNING, PROBLEM = "ok", "warning", "problem"
+DEPENDENCIES = ("pglast", "opendp", "numpy")
+
+
+def findings(plpy: Plpy) -> Iterator[Finding]:
+    checks: list[Callable[[Plpy], Iterator[Finding]]] = [
+        version, interpreter, dependencies, library, ledger, event_triggers, group_roles, direct_readers,
+        divided_people, watching_roles,
+    ]  # fmt: skip
+    for check in checks:
+        yield from check(plpy)
+
+
+def version(plpy: Plpy) -> Iterator[Finding]:
+    row = run(
+        plpy,
+        "SELECT e.extversion, x.default_version, current_setting('server_version') AS server"
+        " FROM pg_extension e JOIN pg_available_extensions x ON x.name = e.extname WHERE e.extname = 'discreet'",
+    )[0]
+    if row["extversion"] == row["default_version"]:
+        yield "version", OK, f"discreet {row['extversion']} on PostgreSQL {row['server']}"
+    else:
+        yield (
+            "version",
+            PROBLEM,
+            f"the database has discreet {row['extversion']}, the installed files are {row['default_version']}: "
+            "run ALTER EXTENSION discreet UPDATE",
+        )
+
+
+def interpreter(plpy: Plpy) -> Iterator[Finding]:
+    yield "interpreter", OK, f"Python {sys.version.split()[0]} of PL/Python"
+    yield "package folder", OK, str(package_folder())
+
+
+def package_folder() -> Path:
+    assert discreet.__file__ is not None
+    return Path(discreet.__file__).parent.parent
+
+
+def dependencies(plpy: Plpy) -> Iterator[Finding]:
+    for name in DEPENDENCIES:
+        try:
+            module = __import__(name)
+            found = metadata.version(name)
+        except ImportError as error:
+            yield name, PROBLEM, f"cannot be imported ({error}): run make install again"
+            continue
+        where = Path(module.__file__ or "")
+        if package_folder() in where.parents:
+            yield name, OK, found
+        else:
+            yield name, WARNING, f"{found} is imported from {where.parent}, not from the package folder"
+
+
+def library(plpy: Plpy) -> Iterator[Finding]:
+    row = run(
+        plpy,
+        "SELECT current_setting('shared_preload_libraries') AS shared,"
+        " current_setting('session_preload_libraries') AS session",
+    )[0]
+    for setting in ("shared", "session"):
+        if "discreet" in [name.strip(' "').removeprefix("$libdir/") for name in row[setting].split(",")]:
+            yield "library", OK, f"loaded by {setting}_preload_libraries"
+            return
+    yield (
+        "library",
+        PROBLEM,
+        "not preloaded: the dp_ aggregates and plain questions of analysts are refused. Run ALTER DATABASE … SET "
+        "session_preload_libraries = 'discreet', or add it to shared_preload_libraries and restart",
+    )
+
+
+def ledger(plpy: Plpy) -> Iterator[Finding]:
+    try:
+        with plpy.subtransaction():
+            reply = run(plpy, "SELECT a->>'role' AS role, a->>'synchronous_commit' AS commit, a->>'read_only' AS read_only"
+                              " FROM discreet._ledger('ping', '{}') a")[0]  # fmt: skip
+    except plpy.SPIError:
+        yield (
+            "ledger",
+            PROBLEM,
+            "cannot connect, so every question is refused with DP007; the server's log has the reason. The owner of the "
+            "extension must be able to log in on the server's own socket (pg_hba.conf), or set discreet.ledger",
+        )
+        return
+    if reply["role"] != "discreet_ledger":
+        yield "ledger", PROBLEM, f"runs as {reply['role']}, not as discreet_ledger"
+    elif reply["read_only"] == "true":
+        yield "ledger", PROBLEM, "this server is a standby and cannot write: ask on the primary"
+    elif reply["commit"] in ("off", "local"):
+        yield "ledger", PROBLEM, f"synchronous_commit is {reply['commit']}: a crash could lose charges"
+    else:
+        yield "ledger", OK, "connects, and commits durably"
+
+
+def event_triggers(plpy: Plpy) -> Iterator[Finding]:
+    rows = run(plpy, "SELECT evtname FROM pg_event_trigger WHERE evtname LIKE 'discreet%' AND evtenabled IN ('O', 'A')")
+    if len(rows) == 2:
+        yield "event triggers", OK, "renamed and dropped tables and columns are followed"
+    else:
+        yield "event triggers", PROBLEM, "disabled: run ALTER EVENT TRIGGER … ENABLE for both of discreet"
+
+
+def group_roles(plpy: Plpy) -> Iterator[Finding]:
+    rows = run(
+        plpy,
+        "SELECT r.rolname, r.rolcanlogin OR r.rolsuper OR r.rolcreaterole OR r.rolbypassrls AS mighty,"
+        " r.rolname = 'discreet_ledger' AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid) AS entered"
+        " FROM pg_roles r WHERE r.rolname LIKE 'discreet\\_%'",
+    )
+    wrong = [row["rolname"] for row in rows if row["mighty"] or row["entered"]]
+    if wrong:
+        yield (
+            "group roles",
+            PROBLEM,
+            f"{', '.join(wrong)}: group roles must not log in nor hold privileges of their own, "
+            "and discreet_ledger must have no members",
+        )
+    else:
+        yield "group roles", OK, f"{len(rows)} group roles without login"
+
+
+def direct_readers(plpy: Plpy) -> Iterator[Finding]:
+    rows = run(
+        plpy, "SELECT relation::text AS relation, array_to_string(direct_readers, ', ') AS readers"
+              " FROM discreet.protected_tables WHERE policy <> 'public' AND direct_readers <> '{}' ORDER BY 1"
+    )  # fmt: skip
+    for row in rows:
+        yield "direct readers", WARNING, f"{row['relation']} can be read without a budget by: {row['readers']}"
+
+
+def divided_people(plpy: Plpy) -> Iterator[Finding]:
+    """A foreign key made after both tables were protected."""
+    rows = run(
+        plpy,
+        "SELECT k.conrelid::regclass::text AS child, k.confrelid::regclass::text AS parent, c.dataset, p.dataset AS other"
+        " FROM pg_constraint k JOIN discreet._protected_table c ON c.relation = k.conrelid"
+        " JOIN discreet._protected_table p ON p.relation = k.confrelid"
+        " WHERE k.contype = 'f' AND c.dataset <> p.dataset ORDER BY 1",
+    )
+    for row in rows:
+        yield (
+            "divided people",
+            WARNING,
+            f"a foreign key links {row['child']} (dataset {row['dataset']}) to {row['parent']} (dataset {row['other']}): "
+            "the same people have two budgets",
+        )
+
+
+def watching_roles(plpy: Plpy) -> Iterator[Finding]:
+    """Analysts who can see statistics or all data beside the budget."""
+    rows = run(
+        plpy,
+        "SELECT r.rolname AS analyst, w.rolname AS through FROM pg_roles r, pg_roles w"
+        " WHERE w.rolname IN ('pg_read_all_data', 'pg_read_all_stats', 'pg_stat_scan_tables', 'pg_read_server_files',"
+        " 'pg_execute_server_program') AND NOT r.rolsuper AND r.rolname NOT LIKE 'pg\\_%'"
+        " AND r.rolname <> 'discreet_analyst'"
+        " AND pg_has_role(r.oid, w.oid, 'MEMBER') AND pg_has_role(r.oid, 'discreet_analyst', 'MEMBER') ORDER BY 1, 2",
+    )
+    for row in rows:
+        yield "watching roles", WARNING, f"analyst {row['analyst']} is a member of {row['through']} and sees past the budget"

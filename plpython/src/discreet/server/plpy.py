@@ -1,0 +1,41 @@
+"""What this package uses of the module `plpy` that PL/Python gives to a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NoReturn, Protocol
+
+Row = Mapping[str, Any]
+
+
+class Result(Protocol):
+    def __iter__(self) -> Iterator[Row]: ...
+    def __getitem__(self, index: int) -> Row: ...
+    def __len__(self) -> int: ...
+    def nrows(self) -> int: ...
+
+
+class Plpy(Protocol):
+    Error: type[Exception]
+    SPIError: type[Exception]
+
+    def prepare(self, query: str, types: Sequence[str]) -> Any: ...
+    def execute(self, query: Any, arguments: Any = ..., limit: int = ...) -> Result: ...
+    def error(self, message: str, **fields: Any) -> NoReturn: ...
+    def warning(self, message: str, **fields: Any) -> None: ...
+    def notice(self, message: str, **fields: Any) -> None: ...
+    def subtransaction(self) -> Any: ...
+
+
+def run(plpy: Plpy, query: str, **arguments: Any) -> Result:
+    """Runs a statement whose parameters are written :name::type; each is sent as text and cast to its type."""
+    values = []
+    for name, value in arguments.items():
+        mark = f":{name}::"
+        if mark not in query:
+            raise KeyError(f"the statement has no parameter {name}")
+        values.append(value if value is None or isinstance(value, list) else str(value))
+        type_name = "text[]" if isinstance(value, list) else "text"
+        query = query.replace(mark, f"${len(values)}::{type_name}::")
+    types = ["text[]" if isinstance(value, list) else "text" for value in values]
+    return plpy.execute(plpy.prepare(query, types), values)
