@@ -1,4 +1,7 @@
-"""Joins the parts named in sql/parts, in that order, to build/discreet--VERSION.sql."""
+"""Joins the parts named in sql/parts, in that order, to build/discreet--VERSION.sql.
+
+The scripts of extension/upgrades, from one version to the next or of a version already released, go there too.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,26 @@ def python_path_line(folder: Path) -> str:
 def install_script() -> str:
     head = r"\echo Use \"CREATE EXTENSION discreet\" to load this file. \quit"
     body = [part.read_text().strip() for part in parts()]
-    return "\n\n".join([head, *body]).replace(MARK, python_path_line(python_folder())) + "\n"
+    return with_python_path("\n\n".join([head, *body]) + "\n")
+
+
+def with_python_path(script: str) -> str:
+    return script.replace(MARK, python_path_line(python_folder()))
+
+
+def scripts() -> dict[str, str]:
+    """Each file of build/, and what is in it."""
+    upgrades = sorted((ROOT / "extension" / "upgrades").glob("discreet--*.sql"))
+    made = {upgrade.name: with_python_path(upgrade.read_text()) for upgrade in upgrades}
+    return made | {f"discreet--{extension_version()}.sql": install_script()}
 
 
 if __name__ == "__main__":
-    target = ROOT / "build" / f"discreet--{extension_version()}.sql"
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(install_script())
+    target = ROOT / "build"
+    target.mkdir(exist_ok=True)
+    wanted = scripts()
+    for name, script in wanted.items():
+        (target / name).write_text(script)
+    for old in target.glob("discreet--*.sql"):
+        if old.name not in wanted:
+            old.unlink()

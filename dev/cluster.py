@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pwd
+import re
 import shutil
 import subprocess
 import sys
@@ -19,8 +20,8 @@ sys.path.insert(0, str(ROOT))
 
 from dev.interpreter import pg_config  # noqa: E402
 
-# PostgreSQL allows 107 bytes for the path of a socket
-LONGEST_SOCKET_FOLDER = 80
+# PostgreSQL allows 107 bytes for the path of a socket; other characters would need quotes in a connection string
+PLAIN_SOCKET_FOLDER = re.compile(r"[A-Za-z0-9/._+-]{1,80}")
 
 
 def say(text: str) -> None:
@@ -47,7 +48,7 @@ class Cluster:
     @property
     def socket(self) -> Path:
         beside = self.folder / "socket"
-        if len(str(beside)) <= LONGEST_SOCKET_FOLDER:
+        if PLAIN_SOCKET_FOLDER.fullmatch(str(beside)):
             return beside
         return Path("/tmp") / ("discreet-" + hashlib.sha256(str(self.folder).encode()).hexdigest()[:12])
 
@@ -73,8 +74,19 @@ class Cluster:
         return done.stdout.strip()
 
     @property
+    def lock_is_stale(self) -> bool:
+        """Whether the process named in the lock file is another program, as it can be after a reboot."""
+        try:
+            number = int((self.data / "postmaster.pid").read_text().split("\n")[0])
+            arguments = Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")
+        except (OSError, ValueError):
+            return False
+        return os.fsencode(self.data) not in arguments
+
+    @property
     def running(self) -> bool:
-        return self.run("pg_ctl", "status", "-D", str(self.data), check=False).returncode == 0
+        status = self.run("pg_ctl", "status", "-D", str(self.data), check=False)
+        return status.returncode == 0 and not self.lock_is_stale
 
     def create(self) -> None:
         """Makes the data folder where there is none; a half-made one is made anew."""
@@ -103,9 +115,13 @@ class Cluster:
             "unix_socket_directories": str(self.socket),
             "shared_preload_libraries": "discreet",
         } | self.settings
-        configuration = "".join(f"{name} = '{value}'\n" for name, value in settings.items())
+        quoted = {name: value.replace("'", "''") for name, value in settings.items()}
+        configuration = "".join(f"{name} = '{value}'\n" for name, value in quoted.items())
         (self.data / "discreet.conf").write_text(configuration)
         (self.data / "discreet.conf").chmod(0o644)
+        if self.lock_is_stale:
+            for lock in [self.data / "postmaster.pid", *self.socket.glob(".s.PGSQL.*.lock")]:
+                lock.unlink(missing_ok=True)
         self.run("pg_ctl", "start", "-w", "-D", str(self.data), "-l", str(self.folder / "log"))
 
     def stop(self, mode: str = "fast") -> None:

@@ -54,10 +54,16 @@ def install_dependencies(folder: Path, python: str) -> None:
 
 
 def install_package(folder: Path, python: str) -> None:
-    shutil.rmtree(folder / "discreet", ignore_errors=True)
-    shutil.copytree(
-        ROOT / "plpython" / "src" / "discreet", folder / "discreet", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    package, fresh, old = (folder / name for name in ("discreet", "discreet.new", "discreet.old"))
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(ROOT / "plpython" / "src" / "discreet", fresh, ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run(["chmod", "-R", "a+rX", str(fresh)], check=True)
+    # servers that run find one or the other
+    shutil.rmtree(old, ignore_errors=True)
+    if package.exists():
+        package.rename(old)
+    fresh.rename(package)
+    shutil.rmtree(old, ignore_errors=True)
     # the server's user cannot write here, so the bytecode is made now
     subprocess.run([python, "-m", "compileall", "-q", str(folder / "discreet")], check=True)
     subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
@@ -65,14 +71,12 @@ def install_package(folder: Path, python: str) -> None:
 
 def extension_files() -> dict[Path, Path]:
     """What goes where, besides the Python folder."""
-    version = extension_version()
     files = {
         ROOT / "extension" / "discreet.control": extension_folder() / "discreet.control",
-        ROOT / "build" / f"discreet--{version}.sql": extension_folder() / f"discreet--{version}.sql",
         ROOT / "extension" / "discreet.so": Path(pg_config("--pkglibdir")) / "discreet.so",
     }
-    for upgrade in sorted((ROOT / "extension" / "upgrades").glob("discreet--*--*.sql")):
-        files[upgrade] = extension_folder() / upgrade.name
+    for script in sorted((ROOT / "build").glob("discreet--*.sql")):
+        files[script] = extension_folder() / script.name
     return files
 
 

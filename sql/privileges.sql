@@ -30,4 +30,24 @@ GRANT EXECUTE ON FUNCTION
     discreet._zcdp_epsilon_spent(numeric, numeric)
 TO discreet_curator, discreet_analyst, discreet_auditor;
 
-GRANT EXECUTE ON FUNCTION discreet._ledger_ping(jsonb) TO discreet_ledger;
+-- the aggregates are for roles that may read the table; the executor hook checks that and charges
+GRANT EXECUTE ON FUNCTION
+    discreet.dp_count(), discreet.dp_count("any"), discreet.dp_count("any", numeric),
+    discreet.dp_count_distinct(anyelement), discreet.dp_count_distinct(anyelement, numeric),
+    discreet.dp_sum(anycompatible, anycompatible, anycompatible),
+    discreet.dp_sum(anycompatible, anycompatible, anycompatible, numeric),
+    discreet.dp_avg(anycompatible, anycompatible, anycompatible),
+    discreet.dp_avg(anycompatible, anycompatible, anycompatible, numeric),
+    discreet.dp_variance(anycompatible, anycompatible, anycompatible),
+    discreet.dp_variance(anycompatible, anycompatible, anycompatible, numeric),
+    discreet.dp_stddev(anycompatible, anycompatible, anycompatible),
+    discreet.dp_stddev(anycompatible, anycompatible, anycompatible, numeric),
+    discreet.dp_median(anycompatible, anycompatible, anycompatible),
+    discreet.dp_median(anycompatible, anycompatible, anycompatible, numeric),
+    discreet.dp_quantile(anycompatible, float8, anycompatible, anycompatible),
+    discreet.dp_quantile(anycompatible, float8, anycompatible, anycompatible, numeric)
+TO discreet_curator, discreet_analyst;
+
+GRANT EXECUTE ON FUNCTION discreet.verify_log() TO discreet_curator, discreet_auditor;
+
+GRANT EXECUTE ON FUNCTION discreet._ledger_ping(jsonb), discreet._ledger_charge_aggregates(jsonb) TO discreet_ledger;

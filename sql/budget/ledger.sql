@@ -28,3 +28,147 @@ AS $sql$
         'echo', request)
 $sql$;
 COMMENT ON FUNCTION discreet._ledger_ping(jsonb) IS 'Says who the ledger connection is, and whether it can write.';
+
+-- discreet._charge_hash: what binds a charge to the one before it.
+CREATE FUNCTION discreet._charge_hash(previous bytea, charge discreet._charge)
+RETURNS bytea
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT sha256(coalesce(previous, '') || convert_to(jsonb_build_array(
+        charge.dataset, charge.id, extract(epoch FROM charge.at), charge.role, charge.epsilon, charge.amount,
+        charge.delta, charge.question, charge.details)::text, 'UTF8'))
+$sql$;
+COMMENT ON FUNCTION discreet._charge_hash(bytea, discreet._charge) IS 'What binds a charge to the one before it.';
+
+-- discreet._roles_of: a role and the groups it is a member of; a superuser is no member by might alone.
+CREATE FUNCTION discreet._roles_of(role name)
+RETURNS SETOF oid
+LANGUAGE sql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH RECURSIVE member(role) AS (
+        SELECT oid FROM pg_roles WHERE rolname = $1
+        UNION SELECT g.roleid FROM pg_auth_members g JOIN member m ON g.member = m.role)
+    SELECT m.role FROM member m
+$sql$;
+COMMENT ON FUNCTION discreet._roles_of(name) IS 'A role and the groups it is a member of.';
+
+-- discreet._refuse: writes a refusal down, and gives it the form in which the ledger answers.
+CREATE FUNCTION discreet._refuse(role name, code text, message text, hint text, question text)
+RETURNS jsonb
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    INSERT INTO discreet._refusal (role, code, message, question) VALUES (role, code, message, question);
+    SELECT jsonb_build_object('refused', jsonb_build_object('code', code, 'message', message, 'hint', hint))
+$sql$;
+COMMENT ON FUNCTION discreet._refuse(name, text, text, text, text) IS
+'Writes a refusal down, and gives it the form in which the ledger answers.';
+
+-- discreet._charge: takes an amount from the dataset's cap and from every limit that applies to the role, all or none.
+-- Returns NULL when it is paid, and otherwise the refusal. Epsilon is what the question is worth, amount what it costs
+-- in the currency of the dataset. Half of the delta of a zcdp dataset is bound in the conversion from rho.
+CREATE FUNCTION discreet._charge(
+    dataset text, role name, epsilon numeric, amount numeric, delta numeric, question text, details jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+DECLARE
+    payers oid[] := ARRAY(SELECT discreet._roles_of($2)) || 0::oid;
+    paid int;
+    short record;
+    before record;
+    charge discreet._charge;
+BEGIN
+    IF amount IS NULL OR delta IS NULL OR NOT (amount >= 0 AND amount < 'Infinity' AND delta >= 0 AND delta < 1) THEN
+        RAISE EXCEPTION 'a charge of amount %, delta %', amount, delta;
+    END IF;
+
+    -- charges of one dataset wait for each other here, so that each sees what the one before it left
+    PERFORM FROM discreet._dataset d WHERE d.dataset = $1 FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN discreet._refuse($2, 'DP003', format('there is no dataset %I to pay from', $1),
+            format('A curator makes it with discreet.create_dataset(%L, epsilon).', $1), question);
+    END IF;
+
+    SELECT b.role, b.amount_limit - b.amount_spent AS amount_left INTO short
+    FROM discreet._budget b JOIN discreet._dataset d USING (dataset)
+    WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers)
+      AND NOT (b.amount_spent + $4 <= b.amount_limit
+               AND b.delta_spent + $5 <= CASE d.accounting WHEN 'zcdp' THEN b.delta_limit / 2 ELSE b.delta_limit END)
+    ORDER BY b.role LIMIT 1;
+    IF FOUND THEN
+        RETURN discreet._refuse($2, 'DP003',
+            format('the budget of %s is exhausted', CASE short.role WHEN 0 THEN 'dataset ' || quote_ident($1)
+                   ELSE short.role::text || ' in dataset ' || quote_ident($1) END),
+            'View discreet.budget_status shows what is left; a smaller epsilon costs less.', question);
+    END IF;
+
+    UPDATE discreet._budget b SET amount_spent = b.amount_spent + $4, delta_spent = b.delta_spent + $5
+    FROM discreet._dataset d
+    WHERE d.dataset = b.dataset AND b.dataset = $1 AND b.granted AND b.role = ANY (payers)
+      AND b.amount_spent + $4 <= b.amount_limit
+      AND b.delta_spent + $5 <= CASE d.accounting WHEN 'zcdp' THEN b.delta_limit / 2 ELSE b.delta_limit END;
+    GET DIAGNOSTICS paid = ROW_COUNT;
+    IF paid <> (SELECT count(*) FROM discreet._budget b WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers)) THEN
+        RAISE EXCEPTION USING ERRCODE = 'DP003', MESSAGE = 'a limit was changed while the charge was made',
+            HINT = 'Ask again.';
+    END IF;
+
+    SELECT c.id, c.hash INTO before FROM discreet._charge c WHERE c.dataset = $1 ORDER BY c.id DESC LIMIT 1;
+    charge := ROW($1, coalesce(before.id, 0) + 1, clock_timestamp(), $2, $3, $4, $5, $6, $7, NULL)::discreet._charge;
+    charge.hash := discreet._charge_hash(before.hash, charge);
+    INSERT INTO discreet._charge SELECT charge.*;
+    RETURN NULL;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._charge(text, name, numeric, numeric, numeric, text, jsonb) IS
+'Takes an amount from the dataset''s cap and from every limit that applies to the role, all or none.';
+
+-- discreet.verify_log: recomputes the hash chain of every dataset.
+CREATE FUNCTION discreet.verify_log()
+RETURNS TABLE (dataset text, charges bigint, intact boolean, first_bad bigint, finding text, head text)
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH link AS (
+        SELECT c.dataset, c.id, c.amount, c.hash,
+               c.id = row_number() OVER chain
+               AND c.hash = discreet._charge_hash(lag(c.hash) OVER chain, c) AS fits
+        FROM discreet._charge c
+        WINDOW chain AS (PARTITION BY c.dataset ORDER BY c.id)),
+    chain AS (
+        SELECT d.dataset, count(l.id) AS charges, min(l.id) FILTER (WHERE NOT l.fits) AS first_bad,
+               coalesce(sum(l.amount), 0) AS amount,
+               encode((array_agg(l.hash ORDER BY l.id DESC) FILTER (WHERE l.id IS NOT NULL))[1], 'hex') AS head
+        FROM discreet._dataset d LEFT JOIN link l USING (dataset)
+        GROUP BY d.dataset)
+    SELECT c.dataset, c.charges, c.first_bad IS NULL AND c.amount = b.amount_spent, c.first_bad,
+           CASE WHEN c.first_bad IS NOT NULL THEN 'charge ' || c.first_bad || ' does not fit the one before it'
+                WHEN c.amount <> b.amount_spent THEN 'the charges add up to ' || c.amount || ', but ' || b.amount_spent || ' is spent'
+                ELSE 'every charge fits the one before it' END,
+           c.head
+    FROM chain c JOIN discreet._budget b ON b.dataset = c.dataset AND b.role = 0
+    ORDER BY c.dataset
+$sql$;
+COMMENT ON FUNCTION discreet.verify_log() IS
+'Recomputes the hash chain of every dataset; names the first charge that does not fit, and the head for keeping elsewhere.';

@@ -27,7 +27,7 @@ FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
 CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._protected_column
 FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
 
--- discreet._follow_renames: after ALTER TABLE, column names are those of the catalog.
+-- discreet._follow_renames: after any DDL, column names are those of the catalog.
 CREATE FUNCTION discreet._follow_renames()
 RETURNS event_trigger
 LANGUAGE plpgsql
@@ -45,7 +45,7 @@ BEGIN
     WHERE a.attrelid = c.relation AND a.attnum = c.attnum AND a.attname <> c.column_name;
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._follow_renames() IS 'After ALTER TABLE: column names in the catalog follow.';
+COMMENT ON FUNCTION discreet._follow_renames() IS 'After any DDL: the declared names of columns follow the catalog.';
 
 -- discreet._forget_dropped: a dropped table or column takes its declarations along; a unit cannot be dropped.
 CREATE FUNCTION discreet._forget_dropped()
@@ -80,8 +80,8 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._forget_dropped() IS
 'After DROP: a dropped table or column takes its declarations along; a unit column cannot be dropped.';
 
+-- no list of tags: ALTER VIEW, ALTER MATERIALIZED VIEW and ALTER TYPE rename columns of tables too
 CREATE EVENT TRIGGER discreet_follow_renames ON ddl_command_end
-WHEN TAG IN ('ALTER TABLE')
 EXECUTE FUNCTION discreet._follow_renames();
 
 CREATE EVENT TRIGGER discreet_forget_dropped ON sql_drop

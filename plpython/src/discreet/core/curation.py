@@ -46,12 +46,14 @@ class Caller:
 
 @dataclass(frozen=True)
 class Column:
-    """`base_type` is the type below all domains; `labels` are those of an enum."""
+    """`base_type` is the type below all domains, `collation` what its values are compared with; `labels` are those of
+    an enum."""
 
     name: str
     base_type: str
     built_in: bool
     labels: tuple[str, ...] | None
+    collation: str | None = None
 
 
 @dataclass(frozen=True)
@@ -68,20 +70,30 @@ class Relation:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A protected table whose people are the same: linked by a foreign key, or by inheritance."""
+    """A protected table that is linked by a foreign key, or by inheritance.
+
+    `people`: the rows of the table at hand are about its people, for they inherit, point to it, or are what its unit
+    points to; otherwise it only looks something up in the table at hand.
+    """
 
     quoted_name: str
     dataset: str
+    people: bool
 
 
 class Catalog(Protocol):
     """What the curator's acts need to know and to write."""
 
     def caller(self) -> Caller: ...
+    def lock(self) -> None:
+        """Until the end of the transaction nobody else adds datasets or protections."""
+        ...
+
     def relation(self, name: str) -> Relation: ...
     def column(self, relation: Relation, name: str) -> Column | None: ...
     def column_names(self, relation: Relation) -> list[str]: ...
     def accepts(self, column: Column, value: str) -> bool: ...
+    def equal_values(self, column: Column, values: tuple[str, ...]) -> tuple[str, str] | None: ...
     def policy(self, relation: Relation) -> str | None: ...
     def linked(self, relation: Relation) -> list[Neighbour]: ...
     def dataset(self, name: str) -> Dataset | None: ...
@@ -99,6 +111,7 @@ class Catalog(Protocol):
 
 def create_dataset(catalog: Catalog, dataset: Dataset) -> None:
     require_curator(catalog)
+    catalog.lock()
     if catalog.dataset(dataset.name) is not None:
         raise DuplicateObjectError(
             f'dataset "{dataset.name}" exists already',
@@ -116,6 +129,7 @@ def protect(
     policy: Policy,
 ) -> None:
     relation = own_table(catalog, name)
+    catalog.lock()
     if catalog.policy(relation) is not None:
         raise DuplicateObjectError(
             f"{relation.quoted_name} is protected already", "To change its policy, call discreet.unprotect() first."
@@ -124,8 +138,10 @@ def protect(
         existing_column(catalog, relation, policy.unit)
     if policy.policy == "public":
         if dataset is not None or epsilon is not None or delta is not None:
-            raise InvalidParameterError("a public table belongs to no dataset and has no budget")
-        refuse_linked(catalog.linked(relation), relation, None)
+            raise InvalidParameterError(
+                "a public table belongs to no dataset and has no budget", "Leave dataset, epsilon and delta out."
+            )
+        refuse_public(catalog.linked(relation), relation)
     else:
         dataset = dataset_for(catalog, relation, dataset, epsilon, delta)
     catalog.add_protection(relation, dataset, policy)
@@ -172,6 +188,17 @@ def refuse_linked(linked: list[Neighbour], relation: Relation, dataset: str | No
             )
 
 
+def refuse_public(linked: list[Neighbour], relation: Relation) -> None:
+    """What protected tables look up may be public; what is about their people may not."""
+    for neighbour in linked:
+        if neighbour.people:
+            raise InvalidParameterError(
+                f"the people of {relation.quoted_name} are those of {neighbour.quoted_name}, "
+                f'which is protected in dataset "{neighbour.dataset}"',
+                f"Made public, it would tell about them: give unit, and dataset => '{neighbour.dataset}'.",
+            )
+
+
 def describe_column(catalog: Catalog, name: str | None, column_name: str | None, description: ColumnDescription) -> None:
     relation = own_table(catalog, name)
     if catalog.policy(relation) is None:
@@ -200,8 +227,16 @@ def check_categories(catalog: Catalog, column: Column, categories: tuple[str, ..
             fits = catalog.accepts(column, category)
         if not fits:
             raise InvalidParameterError(
-                f"category '{category}' is no value of column \"{column.name}\", which is of type {column.base_type}"
+                f"category '{category}' is no value of column \"{column.name}\", which is of type {column.base_type}",
+                f"Its values are: {', '.join(column.labels)}." if column.labels else "Write it as that type is written.",
             )
+    # a person would be counted in both groups
+    equal = catalog.equal_values(column, categories) if column.labels is None else None
+    if equal is not None:
+        raise InvalidParameterError(
+            f"categories '{equal[0]}' and '{equal[1]}' are the same value of column \"{column.name}\"",
+            "Name each value once.",
+        )
 
 
 def unprotect(catalog: Catalog, name: str | None) -> None:
@@ -256,7 +291,10 @@ def own_table(catalog: Catalog, name: str | None) -> Relation:
             else "Name an ordinary or partitioned table.",
         )
     if relation.system:
-        raise WrongObjectTypeError(f"{relation.quoted_name} is a system table; only tables of yours are protected")
+        raise WrongObjectTypeError(
+            f"{relation.quoted_name} is a system table; only tables of yours are protected",
+            "Who may read a system table is decided by GRANT alone.",
+        )
     if relation.temporary:
         raise WrongObjectTypeError(
             f"{relation.quoted_name} is a temporary table; only permanent tables are protected",

@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 
 def given(name: str, value: Value | None) -> Value:
     if value is None:
-        raise InvalidParameterError(f"{name} must not be NULL")
+        raise InvalidParameterError(f"{name} must not be NULL", f"Give a value for {name}.")
     return value
 
 
@@ -63,7 +63,9 @@ def delta_limit(name: str, value: Decimal | None) -> Decimal:
 def at_least(name: str, value: int | None, least: int) -> int:
     number = given(name, value)
     if number < least:
-        raise InvalidParameterError(f"{name} is {number}, but must be at least {least}")
+        raise InvalidParameterError(
+            f"{name} is {number}, but must be at least {least}", f"Give a whole number from {least} on."
+        )
     return number
 
 
@@ -80,7 +82,7 @@ class Dataset:
 
     def __post_init__(self) -> None:
         if given("name", self.name).strip() == "":
-            raise InvalidParameterError("a dataset needs a name")
+            raise InvalidParameterError("a dataset needs a name", "Name the people, such as 'employees'.")
         epsilon_limit("epsilon", self.epsilon)
         delta_limit("delta", self.delta)
         one_of("accounting", self.accounting, ACCOUNTINGS)
@@ -129,7 +131,10 @@ class Policy:
 
     def _check_belongs(self, name: str, policy: str) -> None:
         if getattr(self, name) is not None and self.policy != policy:
-            raise InvalidParameterError(f"{name} belongs to policy '{policy}', not to '{self.policy}'")
+            raise InvalidParameterError(
+                f"{name} belongs to policy '{policy}', not to '{self.policy}'",
+                f"Leave {name} out, or give policy => '{policy}'.",
+            )
 
 
 @dataclass(frozen=True)
@@ -172,6 +177,10 @@ class ColumnDescription:
             raise InvalidParameterError(
                 "a category is NULL", "Rows whose value is NULL take no part; name only real values."
             )
+        if not all(isinstance(category, str) for category in self.categories):
+            raise InvalidParameterError(
+                "categories is a list of lists", "Give one plain list, such as '{red,green}'."
+            )
         repeated = [category for category, times in Counter(self.categories).items() if times > 1]
         if repeated:
-            raise InvalidParameterError(f"category {quoted(repeated[0])} is named twice")
+            raise InvalidParameterError(f"category {quoted(repeated[0])} is named twice", "Name each value once.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from discreet.core.errors import InvalidParameterError
@@ -12,6 +12,8 @@ from discreet.dp.exact import WORKING, Numeric, decimal_above, decimal_below, ex
 from discreet.dp.price import LARGEST_EPSILON, parse_delta, parse_epsilon
 
 _DIGITS = 15
+
+# Above the rounding of a handful of operations on numbers below 10**5 with fifty digits.
 _MARGIN = Decimal("1e-30")
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -51,9 +53,10 @@ def laplace_scale(sensitivity: Numeric, epsilon: Numeric) -> Decimal:
 def zcdp_epsilon(rho: Numeric, delta: Numeric) -> Decimal:
     """An epsilon such that every rho-zCDP mechanism is (epsilon, delta)-private.
 
-    Canonne, Kamath and Steinke 2020, Proposition 12 with Renyi divergence alpha rho: for every alpha > 1, epsilon =
-    alpha rho + ln(1/(alpha delta)) / (alpha - 1) + ln(1 - 1/alpha) will do. The best alpha is searched in floats,
-    which decides tightness only; the bound at that alpha is then computed to fifty digits and rounded up.
+    Canonne, Kamath and Steinke 2020 (conversion from Renyi divergence alpha rho): for every alpha > 1,
+    epsilon = alpha rho + ln(1/(alpha delta)) / (alpha - 1) + ln(1 - 1/alpha) will do. The best alpha is
+    searched in floats, which decides tightness only; the bound at that alpha is then computed to fifty
+    digits and rounded up.
     """
     loss, chance = exact(rho, "rho"), _positive_delta(delta)
     if loss < 0:
@@ -64,7 +67,7 @@ def zcdp_epsilon(rho: Numeric, delta: Numeric) -> Decimal:
         raise InvalidParameterError("rho is too large to protect anybody", "The largest rho is 10000.")
     order = _best_order(float(loss), math.log(float(chance)))
     epsilon = _renyi_bound(order, decimal_above(loss, 50), decimal_below(chance, 50))
-    return decimal_above(Fraction(max(epsilon + _MARGIN, Decimal(0))), _DIGITS)
+    return decimal_above(Fraction(max(epsilon, Decimal(0))), _DIGITS)
 
 
 def gaussian_rho(epsilon: Numeric, delta: Numeric) -> Decimal:
@@ -73,12 +76,17 @@ def gaussian_rho(epsilon: Numeric, delta: Numeric) -> Decimal:
     low, high = Fraction(0), Fraction(1)
     while zcdp_epsilon(high, chance) <= wanted:
         low, high = high, high * 2
-    # Down to a relative 2**-55, whatever the size of the answer: a rho of at most epsilon**2 / 2 always does.
-    low = max(low, wanted**2 / 10**6)
+    # For delta >= 1e-30, epsilon <= rho + 2 sqrt(70 rho): this start is always good and never far from the
+    # answer.
+    low = max(low, min(wanted, wanted**2) / 10**4)
     while high - low > low / 2**55:
         middle = (low + high) / 2
         low, high = (middle, high) if zcdp_epsilon(middle, chance) <= wanted else (low, middle)
-    return decimal_below(low, _DIGITS)
+    rho = decimal_below(low, _DIGITS)
+    # The search for an order is not monotone in its last digit.
+    while zcdp_epsilon(rho, chance) > wanted:
+        rho = decimal_below(Fraction(rho) * (1 - Fraction(1, 10**14)), _DIGITS)
+    return rho
 
 
 def _positive_delta(delta: Numeric) -> Fraction:
@@ -91,11 +99,8 @@ def _positive_delta(delta: Numeric) -> Fraction:
 
 
 def _renyi_bound(order: Decimal, rho: Decimal, delta: Decimal) -> Decimal:
-    less = WORKING.subtract(order, Decimal(1))
-    first = WORKING.multiply(order, rho)
-    second = WORKING.divide(-WORKING.ln(WORKING.multiply(order, delta)), less)
-    third = WORKING.ln(WORKING.divide(less, order))
-    return WORKING.add(WORKING.add(first, second), third)
+    with localcontext(WORKING):
+        return order * rho - (order * delta).ln() / (order - 1) + (1 - 1 / order).ln() + _MARGIN
 
 
 def _best_order(rho: float, log_delta: float) -> Decimal:
@@ -118,4 +123,5 @@ def _best_order(rho: float, log_delta: float) -> Decimal:
             left, inner, at_inner = inner, outer, at_outer
             outer = left + _GOLDEN * (right - left)
             at_outer = bound(outer)
-    return WORKING.add(Decimal(1), Decimal(math.exp((left + right) / 2)))
+    with localcontext(WORKING):
+        return 1 + Decimal(math.exp((left + right) / 2))

@@ -27,12 +27,15 @@ def exact(value: Numeric, name: str) -> Fraction:
     try:
         decimal = Decimal(str(value) if isinstance(value, float) else value)
     except InvalidOperation:
-        raise InvalidParameterError(f"{name} must be a number, not {value!r}", "Give a finite number.") from None
+        raise InvalidParameterError(
+            f"{name} must be a number, not {value!r}", "Give a finite number."
+        ) from None
     if not decimal.is_finite():
         raise InvalidParameterError(f"{name} must be finite, not {decimal}", "Give a finite number.")
     if decimal and abs(decimal.adjusted()) > _LARGEST_EXPONENT:
         raise InvalidParameterError(
-            f"{name} is out of range", f"Its size must be between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT}."
+            f"{name} is out of range",
+            f"Its size must be between 1e-{_LARGEST_EXPONENT} and 1e{_LARGEST_EXPONENT}.",
         )
     return Fraction(decimal)
 
@@ -79,8 +82,11 @@ def decimal_of(value: Fraction) -> Decimal:
 
 
 def readable(value: Fraction, spread: Fraction) -> Decimal:
-    """*value* to about a thousandth of *spread*, never coarser than a unit. Only for numbers already private."""
-    ratio = Fraction(1000) / spread if spread > 0 else Fraction(10**12)
-    places = max(0, math.ceil(ceil_log2(ratio) * math.log10(2)))
-    shifted = value * 10**places
-    return Decimal(f"{math.floor(shifted + Fraction(1, 2))}E-{places}")
+    """*value* to about a thousandth of *spread*, never coarser than a unit; for numbers already private."""
+    places = 12
+    if spread > 0:
+        # One digit for 3.32 bits; a digit too many does no harm.
+        bits = (1000 * spread.denominator).bit_length() - spread.numerator.bit_length() + 1
+        places = max(0, math.ceil(bits * math.log10(2)))
+    doubled = 2 * value.denominator
+    return Decimal(f"{(2 * value.numerator * 10**places + value.denominator) // doubled}E-{places}")

@@ -16,16 +16,19 @@ BITS = 40
 class Grid:
     """Integers from *lower* to *upper*, each standing for itself times 2**exponent.
 
-    Fitted to bounds by exponent = ceil(log2(max(\\|lower\\|, \\|upper\\|))) - bits (0 when both bounds are 0), lower =
-    ceil(lower / 2**exponent), upper = floor(upper / 2**exponent), and lower = upper where no point lies between.
+    Fitted to bounds by exponent = ceil(log2(max(|lower|, |upper|))) - bits (0 when both bounds are 0),
+    lower = ceil(lower / 2**exponent), upper = floor(upper / 2**exponent), and lower = upper where no point
+    lies between.
 
-    With 40 bits a grid integer is at most 2**40, its square at most 2**80, and the sum of 10**12 < 2**40 squares at
-    most 2**120: no 128-bit sum overflows. A value is off its grid point by at most half a step. The noise of a sum
-    at epsilon <= 1 has a scale of at least 2**39 steps, so even if every rounding falls to the same side the error
-    stays below 1 % of it up to 10**10 rows, and if roundings fall to both sides (a random walk of half steps) up to
-    10**12 rows and far beyond. Whole numbers up to 2**40 are on the grid and have no error at all. The noise of an
-    average scales with upper - lower: bounds much narrower than their distance from zero lose as many bits as
-    log2 of that ratio.
+    With 40 bits a grid integer is at most 2**40, its square at most 2**80, and the sum of 10**12 < 2**40
+    squares at most 2**120: no 128-bit sum overflows.
+
+    A value is off its grid point by at most half a step (less than one next to a bound that is not on the
+    grid). At epsilon <= 1 the noise of a sum has a scale of at least 2**39 - 1 steps, so even if all values are
+    off by a whole step to the same side the error stays below 1 % of it up to 5 * 10**9 rows; where roundings
+    fall to both sides, up to 10**12 rows and far beyond. Whole numbers below bounds of up to 2**40 are on the
+    grid and have no error at all. The noise of an average scales with upper - lower: bounds that are narrow
+    against their distance from zero lose log2 of that ratio in bits.
     """
 
     exponent: int
@@ -60,7 +63,7 @@ class Grid:
 
     @property
     def reach(self) -> int:
-        """The larger of \\|lower\\| and \\|upper\\|, in steps."""
+        """The larger of |lower| and |upper|, in steps."""
         return max(abs(self.lower), abs(self.upper))
 
     def place(self, value: Numeric) -> int:

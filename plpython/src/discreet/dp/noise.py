@@ -1,7 +1,7 @@
 """The only door to randomness: OpenDP's samplers, exact on integers, fed by the system's entropy.
 
-OpenDP takes a tenth of a second to import, so it is imported when the first noise is drawn. A measurement is
-kept for each scale: the final function of an aggregate runs once for every group.
+OpenDP takes a tenth of a second to import, so it is imported when the first noise is drawn. A measurement
+is kept for each scale: the final function of an aggregate runs once for every group.
 """
 
 from __future__ import annotations
@@ -60,13 +60,15 @@ def integer_noise(accounting: Accounting, scale: float) -> IntegerNoise:
 
 @lru_cache(maxsize=1024)
 def noisy_choice(accounting: Accounting, scale: float) -> NoisyChoice:
-    """Permute-and-flip (``pure``) or the exponential mechanism (``zcdp``), with weights exp(-loss / scale)."""
+    """Permute-and-flip (``pure``) or the exponential mechanism (``zcdp``) with weights e**(-loss / scale)."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_noisy_max
     from opendp.metrics import linf_distance
 
     domain = vector_domain(atom_domain(T="i64"))
-    return NoisyChoice(make_noisy_max(domain, linf_distance(T="i64"), _measure(accounting), scale, negate=True))
+    return NoisyChoice(
+        make_noisy_max(domain, linf_distance(T="i64"), _measure(accounting), scale, negate=True)
+    )
 
 
 @lru_cache(maxsize=2)

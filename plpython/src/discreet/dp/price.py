@@ -44,8 +44,8 @@ def parse_epsilon(value: Numeric) -> Fraction:
 def parse_delta(value: Numeric) -> Fraction:
     """A delta that is 0, or between 1e-30 and 0.1.
 
-    Delta is the chance that the promise breaks, so it belongs far below one over the number of people; above
-    0.1 it is a mistake and not a choice.
+    Delta is the chance that the promise breaks, so it belongs far below one over the number of people;
+    above 0.1 it is a mistake and not a choice.
     """
     delta = exact(value, "delta")
     if delta < 0:
@@ -84,11 +84,14 @@ class Price:
     def of(cls, epsilon: Numeric, accounting: Accounting | str = Accounting.PURE) -> Price:
         """The price of a question asked with *epsilon*: epsilon itself, or rho = epsilon**2 / 2.
 
-        Whatever is epsilon-private is (epsilon**2 / 2)-zCDP (Bun and Steinke 2016, Proposition 1.4), so under
-        ``zcdp`` the same wish buys Gaussian noise at the rho that the pure answer would have cost there.
+        Whatever is epsilon-private is (epsilon**2 / 2)-zCDP (Bun and Steinke 2016, Proposition 1.4), so
+        under ``zcdp`` the same wish buys Gaussian noise at the rho that the pure answer would have cost
+        there.
         """
         amount = parse_epsilon(epsilon)
-        return cls(Accounting(accounting), amount if Accounting(accounting) is Accounting.PURE else amount**2 / 2)
+        return cls(
+            Accounting(accounting), amount if Accounting(accounting) is Accounting.PURE else amount**2 / 2
+        )
 
     def split(self, parts: int) -> tuple[Price, ...]:
         """So many equal prices that together cost exactly this one."""

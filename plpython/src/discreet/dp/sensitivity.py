@@ -1,8 +1,9 @@
 """How much one person can change what is released.
 
-Unbounded neighbours: one person's row is added or removed. Bounded neighbours: one person's row is changed into any
-other, NULL included; where a WHERE or a GROUP BY exists (*filtered*) the row may leave one selection and enter
-another, which is a removal plus an addition and costs twice the unbounded sensitivity over all groups together.
+Unbounded neighbours: one person's row is added or removed. Bounded neighbours: one person's row is changed
+into any other, NULL included; where a WHERE or a GROUP BY exists (*filtered*) the row may leave one
+selection and enter another, which is a removal plus an addition and costs twice the unbounded sensitivity
+over all groups together.
 """
 
 from __future__ import annotations
@@ -28,13 +29,11 @@ class Neighbours(StrEnum):
 
 
 def _by_neighbours(added: int, changed: int, neighbours: Neighbours, filtered: bool) -> int:
-    """*added*: one row more or less; *changed*: one row changed, in a question without WHERE and GROUP BY."""
-    if neighbours is Neighbours.UNBOUNDED:
-        needed = added
-    else:
-        needed = 2 * added if filtered else changed
+    """*added*: one row more or less; *changed*: one row changed, without WHERE and GROUP BY."""
+    if neighbours is Neighbours.BOUNDED:
+        added = 2 * added if filtered else changed
     # A grid of a single point at zero still gets noise of one step: sensitivity zero has no mechanism.
-    return max(needed, 1)
+    return max(added, 1)
 
 
 def count_sensitivity(neighbours: Neighbours, filtered: bool) -> int:
@@ -43,7 +42,7 @@ def count_sensitivity(neighbours: Neighbours, filtered: bool) -> int:
 
 
 def sum_sensitivity(grid: Grid, neighbours: Neighbours, filtered: bool) -> int:
-    """Of a sum of grid integers: a row adds at most max(\\|lower\\|, \\|upper\\|); changed, at most upper - lower too."""
+    """Of a sum of grid integers: a row adds at most max(|lower|, |upper|), or moves by upper - lower."""
     return _by_neighbours(grid.reach, max(grid.width, grid.reach), neighbours, filtered)
 
 
@@ -60,10 +59,10 @@ def centred_squares_sensitivity(grid: Grid, neighbours: Neighbours, filtered: bo
 def quantile_sensitivity(fraction: Fraction, neighbours: Neighbours, filtered: bool) -> int:
     """Of every loss of ``estimate.quantile_losses`` for the quantile a/b.
 
-    The loss of a bin is the larger of 0, b below - a n and a n - b (below + inside). One row more adds 1 to n and
-    0 or 1 to below and to below + inside: both terms change by a or by b - a. The larger of terms that change by
-    no more than max(a, b - a) changes by no more than that. One row changed leaves n and moves the two by at most
-    one, so the terms by at most b; a row that becomes NULL is a removal.
+    The loss of a bin is the larger of 0, b below - a n and a n - b (below + inside). One row more adds 1 to
+    n and 0 or 1 to below and to below + inside: both terms change by a or by b - a. The larger of terms
+    that change by no more than max(a, b - a) changes by no more than that. One row changed leaves n and
+    moves the two by at most one, so the terms by at most b; a row that becomes NULL is a removal.
     """
     a, b = fraction.numerator, fraction.denominator
     return _by_neighbours(max(a, b - a), b, neighbours, filtered)
@@ -74,12 +73,12 @@ def sensitivity(
 ) -> Decimal:
     """The global sensitivity of an exact statistic over *n* values between the bounds, for curators.
 
-    count, count_distinct: 1. sum: max(\\|lower\\|, \\|upper\\|); bounded, where a value may also become NULL,
-    max(upper - lower, \\|lower\\|, \\|upper\\|). With R = upper - lower: avg R/n, for a removal moves the average by
-    (average - x)/(n-1) <= R/n, an addition by less, a change by at most R/n. variance (of a sample) R**2/n: a change
-    attains it, an addition moves it by at most R**2/(n+1), a removal by at most R**2/n. stddev R/sqrt(n), since
-    \\|sqrt(v) - sqrt(w)\\| <= sqrt(\\|v - w\\|). median, quantile, min, max: R, because in the worst case one person decides
-    (the released ones do better by choosing among bins). Rounded up.
+    count, count_distinct: 1. sum: max(|lower|, |upper|); bounded, where a value may also become NULL,
+    max(upper - lower, |lower|, |upper|). With R = upper - lower: avg R/n, for a removal moves the average
+    by (average - x)/(n-1) <= R/n, an addition by less, a change by at most R/n. variance (of a sample)
+    R**2/n: a change attains it, an addition moves it by at most R**2/(n+1), a removal by at most R**2/n.
+    stddev R/sqrt(n), since |sqrt(v) - sqrt(w)| <= sqrt(|v - w|). median, quantile, min, max: R, because in
+    the worst case one person decides (the released ones do better by choosing among bins). Rounded up.
     """
     low, high = exact(lower, "lower bound"), exact(upper, "upper bound")
     if low > high:

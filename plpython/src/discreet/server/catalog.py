@@ -12,12 +12,13 @@ from discreet.core.errors import InvalidParameterError, UndefinedObjectError
 from discreet.server.plpy import Plpy, Result, run
 
 COLUMNS = """
-    WITH RECURSIVE base(attnum, type) AS (
-        SELECT attnum, atttypid FROM pg_attribute
+    WITH RECURSIVE base(type, compared) AS (
+        SELECT atttypid, attcollation FROM pg_attribute
         WHERE attrelid = :oid::oid AND attname = :name::name AND attnum > 0 AND NOT attisdropped
         UNION ALL
-        SELECT b.attnum, t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
-    SELECT b.attnum, format_type(t.oid, NULL) AS base_type,
+        SELECT t.typbasetype, b.compared FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
+    -- -1: "character" and "bit" would mean a length of one
+    SELECT format_type(t.oid, -1) AS base_type, NULLIF(b.compared, 0)::regcollation::text AS compared,
            t.oid < 16384 AND t.typtype IN ('b', 'r', 'm') AS built_in,
            CASE t.typtype WHEN 'e' THEN
                ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = t.oid ORDER BY enumsortorder) END AS labels
@@ -40,7 +41,14 @@ LINKED = """
         SELECT relation FROM family
         UNION SELECT confrelid FROM pg_constraint WHERE contype = 'f' AND conrelid IN (SELECT relation FROM family)
         UNION SELECT conrelid FROM pg_constraint WHERE contype = 'f' AND confrelid IN (SELECT relation FROM family))
-    SELECT p.relation::text, p.dataset
+    SELECT p.relation::text, p.dataset,
+           EXISTS (SELECT FROM family JOIN discreet._relation_family(p.relation) f ON f = family.relation)
+           OR EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f'
+                      AND k.conrelid IN (SELECT relation FROM family)
+                      AND k.confrelid IN (SELECT discreet._relation_family(p.relation)))
+           OR EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f'
+                      AND k.conrelid = p.relation AND p.unit_attnum = ANY (k.conkey)
+                      AND k.confrelid IN (SELECT relation FROM family)) AS people
     FROM discreet._protected_table p
     WHERE p.dataset IS NOT NULL AND p.relation <> :oid::oid
       AND EXISTS (SELECT FROM linked l, discreet._relation_family(p.relation) f WHERE l.relation = f)
@@ -69,10 +77,14 @@ class DatabaseCatalog:
         )[0]
         return Caller(row["rolname"], row["rolsuper"], row["curator"])
 
+    def lock(self) -> None:
+        # not _protected_table: the event triggers write it, so everybody's DDL would wait for the curator
+        self._run("LOCK TABLE discreet._dataset IN SHARE ROW EXCLUSIVE MODE")
+
     def relation(self, name: str) -> Relation:
         rows = self._run(RELATION, name=name)
         if not rows:
-            raise UndefinedObjectError(f"there is no relation {name}")
+            raise UndefinedObjectError(f"there is no relation {name}", "Name an ordinary or partitioned table.")
         row = rows[0]
         return Relation(
             int(row["oid"]), row["nspname"], row["relname"], row["quoted_name"], row["relkind"], row["temporary"],
@@ -83,8 +95,9 @@ class DatabaseCatalog:
         rows = self._run(COLUMNS, oid=relation.oid, name=name)
         if not rows:
             return None
-        labels = rows[0]["labels"]
-        return Column(name, rows[0]["base_type"], rows[0]["built_in"], None if labels is None else tuple(labels))
+        row = rows[0]
+        labels = None if row["labels"] is None else tuple(row["labels"])
+        return Column(name, row["base_type"], row["built_in"], labels, row["compared"])
 
     def column_names(self, relation: Relation) -> list[str]:
         rows = self._run(
@@ -104,12 +117,32 @@ class DatabaseCatalog:
             return False
         return True
 
+    def equal_values(self, column: Column, values: tuple[str, ...]) -> tuple[str, str] | None:
+        """Two of the values that the column's type holds to be equal, or None."""
+        assert column.built_in
+        collate = "" if column.collation is None else f" COLLATE {column.collation}"
+        try:
+            with self._plpy.subtransaction():
+                rows = self._run(
+                    "SELECT (array_agg(value ORDER BY place))[1:2] AS pair"
+                    " FROM unnest(:values::text[]) WITH ORDINALITY listed(value, place)"
+                    f" GROUP BY CAST(value AS {column.base_type}){collate} HAVING count(*) > 1 LIMIT 1",
+                    values=list(values),
+                )
+        except self._plpy.SPIError:
+            raise InvalidParameterError(
+                f'column "{column.name}" is of type {column.base_type}, whose values cannot be compared',
+                "Only columns that can be grouped by have categories.",
+            ) from None
+        return (rows[0]["pair"][0], rows[0]["pair"][1]) if rows else None
+
     def policy(self, relation: Relation) -> str | None:
         rows = self._run("SELECT policy FROM discreet._protected_table WHERE relation = :oid::oid", oid=relation.oid)
         return rows[0]["policy"] if rows else None
 
     def linked(self, relation: Relation) -> list[Neighbour]:
-        return [Neighbour(row["relation"], row["dataset"]) for row in self._run(LINKED, oid=relation.oid)]
+        rows = self._run(LINKED, oid=relation.oid)
+        return [Neighbour(row["relation"], row["dataset"], row["people"]) for row in rows]
 
     def dataset(self, name: str) -> Dataset | None:
         rows = self._run(
@@ -147,7 +180,8 @@ class DatabaseCatalog:
         except self._plpy.SPIError as error:
             if getattr(error, "sqlstate", None) == "23514":
                 raise InvalidParameterError(
-                    f"response_quantum is {dataset.response_quantum}, but must be above zero"
+                    f"response_quantum is {dataset.response_quantum}, but must be above zero",
+                    "Answers come at full multiples of it; NULL sends them when they are ready.",
                 ) from None
             raise
         self._write_budget(dataset, "-", dataset.epsilon, dataset.delta)
@@ -188,10 +222,11 @@ class DatabaseCatalog:
 
     def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None:
         if not self._run("SELECT FROM pg_roles WHERE oid = :role::regrole", role=role):
-            raise UndefinedObjectError(f"there is no role {role}")
+            raise UndefinedObjectError(f"there is no role {role}", "Make it first, with CREATE ROLE.")
         self._write_budget(dataset, role, epsilon, delta)
         # the role's name comes quoted from regrole; membership opens the functions, the budget opens the dataset
-        self._plpy.execute(f"GRANT discreet_analyst TO {role}")
+        if self._run("SELECT WHERE NOT pg_has_role(:role::regrole, 'discreet_analyst', 'MEMBER')", role=role):
+            self._plpy.execute(f"GRANT discreet_analyst TO {role}")
 
     def revoke_budget(self, dataset: str, role: str) -> bool:
         revoked = self._run(

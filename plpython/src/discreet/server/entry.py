@@ -103,6 +103,13 @@ def zcdp_epsilon_spent(plpy: Plpy, rho: Decimal, delta: Decimal) -> Decimal:
 
 
 @sql_errors
+def release(plpy: Plpy, function: str, totals: list[str]) -> str:
+    from discreet.dp.wire import released
+
+    return released(function, totals)
+
+
+@sql_errors
 def check_installation(plpy: Plpy) -> Iterable[tuple[str, str, str]]:
     from discreet.server.installation import findings
 

@@ -14,6 +14,7 @@ Finding = tuple[str, str, str]
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 DEPENDENCIES = ("pglast", "opendp", "numpy")
+GROUP_ROLES = ("discreet_curator", "discreet_analyst", "discreet_auditor", "discreet_trusted", "discreet_ledger")
 
 
 def findings(plpy: Plpy) -> Iterator[Finding]:
@@ -121,7 +122,8 @@ def group_roles(plpy: Plpy) -> Iterator[Finding]:
         plpy,
         "SELECT r.rolname, r.rolcanlogin OR r.rolsuper OR r.rolcreaterole OR r.rolbypassrls AS mighty,"
         " r.rolname = 'discreet_ledger' AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid) AS entered"
-        " FROM pg_roles r WHERE r.rolname LIKE 'discreet\\_%'",
+        " FROM pg_roles r WHERE r.rolname = ANY (:names::text[])",
+        names=list(GROUP_ROLES),
     )
     wrong = [row["rolname"] for row in rows if row["mighty"] or row["entered"]]
     if wrong:

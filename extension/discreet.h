@@ -1,0 +1,91 @@
+/*
+ * discreet.h: what the parts of the C module know of each other.
+ *
+ *   discreet.c    settings, language discreet_python, who called
+ *   ledger.c      a libpq connection in backend memory, on which charges commit on their own
+ *   values.c      what a value is on the integer grid on which sums are exact
+ *   aggregates.c  transitions of the dp_ aggregates, and the way to Python for the released number
+ *   executor.c    a hook that finds the dp_ aggregates of a statement and pays before any row is read
+ *
+ * All thinking is in SQL and Python.
+ */
+#ifndef DISCREET_H
+#define DISCREET_H
+
+#include "postgres.h"
+
+#include "executor/execdesc.h"
+#include "fmgr.h"
+#include "lib/ilist.h"
+#include "nodes/execnodes.h"
+#include "utils/jsonb.h"
+
+#define ERRCODE_REFUSED_SHAPE MAKE_SQLSTATE('D', 'P', '0', '0', '1')
+#define ERRCODE_LEDGER_UNREACHABLE MAKE_SQLSTATE('D', 'P', '0', '0', '7')
+
+/* discreet.c */
+extern double epsilon_wish;
+extern char *ledger_conninfo;
+
+/* ledger.c */
+extern Jsonb *ledger_call(const char *operation, const char *request);
+extern char *text_field(Jsonb *object, const char *key);
+
+/* values.c */
+
+/*
+ * A bounded value lives on a grid: the real number v * 2^exponent for an integer v from lower to upper, of at most
+ * 40 bits, so that 10^12 rows of squares fit into 128 bits. Bounds go inwards to the grid; a value is clamped and then
+ * rounded to it. NULL, NaN and the infinities take no part.
+ */
+typedef struct Grid
+{
+	int			exponent;
+	double		scale;			/* 2^-exponent */
+	int64		lower;
+	int64		upper;
+} Grid;
+
+extern bool is_bounded_type(Oid type);
+extern double numeric_as_double(Datum datum);
+extern double value_as_double(Oid type, Datum datum);
+extern Datum value_of_number(Oid type, const char *text);
+extern void check_bounds(double lower, double upper);
+extern void fit_grid(Grid *grid, double lower, double upper);
+extern int64 on_grid(const Grid *grid, double number);
+
+/* executor.c */
+
+/* One dp_ aggregate of a plan node; its constant arguments, evaluated before any row is read. */
+typedef struct Site
+{
+	int			aggno;
+	char	   *function;		/* dp_sum … */
+	int			sets;			/* grouping sets it is computed for */
+	char	   *epsilon;		/* NULL: the wish of the session */
+	Oid			type;			/* of the value */
+	double		lower;
+	double		upper;
+	double		fraction;
+	char	   *amount;			/* per grouping set, after the charge */
+} Site;
+
+/* An Agg node with dp_ aggregates, of a statement under way. */
+typedef struct PaidNode
+{
+	dlist_node	link;
+	AggState   *node;
+	ExecProcNodeMtd compute;	/* what the node did before we stepped in */
+	List	   *sites;
+	char	   *request;		/* the charge, to be made again at every rescan */
+	bool		prepaid;		/* the next scan is paid for */
+	bool		filtered;		/* WHERE or GROUP BY: who takes part depends on values */
+	char	   *accounting;
+	char	   *neighbours;
+	MemoryContextCallback forget;
+} PaidNode;
+
+extern void install_executor_hook(void);
+extern PaidNode *find_paid(PlanState *node);
+
+#endif

@@ -1,0 +1,293 @@
+/*
+ * ledger.c: a libpq connection in backend memory, on which charges commit on their own. No SQL can reach it but by the
+ * functions _ledger_*, which are all that its role may execute.
+ */
+#include "discreet.h"
+
+#include "access/parallel.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_namespace.h"
+#include "commands/dbcommands.h"
+#include "libpq-fe.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/postmaster.h"
+#include "storage/fd.h"
+#include "storage/latch.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/varlena.h"
+
+#define LEDGER_TIMEOUT_MS 10000
+#define LEDGER_LOCK_TIMEOUT "5s"
+
+static PGconn *ledger = NULL;
+
+static void
+ledger_close(void)
+{
+	if (ledger != NULL)
+	{
+		PQfinish(ledger);
+		ledger = NULL;
+		ReleaseExternalFD();
+	}
+}
+
+static void pg_attribute_noreturn()
+ledger_refuse(const char *reason)
+{
+	char	   *log_reason = pstrdup(reason);
+
+	ledger_close();
+	ereport(LOG_SERVER_ONLY, (errmsg("discreet: ledger: %s", log_reason)));
+	ereport(ERROR,
+			(errcode(ERRCODE_LEDGER_UNREACHABLE),
+			 errmsg("the ledger is not reachable: no charge, no answer"),
+			 errhint("Try again. If it stays so, an administrator finds the reason with "
+					 "discreet.check_installation() and in the server's log.")));
+}
+
+/* Waits for the socket, for an interrupt (which may throw) or for the deadline. */
+static void
+ledger_wait(int events, TimestampTz deadline)
+{
+	long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+	int			happened;
+
+	if (left <= 0)
+		ledger_refuse("timeout");
+	happened = WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | events,
+								 PQsocket(ledger), left, PG_WAIT_EXTENSION);
+	if (happened & WL_LATCH_SET)
+	{
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* The answer of the one statement under way, after the server has become idle again. */
+static PGresult *
+ledger_result(TimestampTz deadline)
+{
+	PGresult   *result = NULL;
+	PGresult   *next;
+
+	for (;;)
+	{
+		while (PQisBusy(ledger))
+		{
+			ledger_wait(WL_SOCKET_READABLE, deadline);
+			if (!PQconsumeInput(ledger))
+				ledger_refuse(PQerrorMessage(ledger));
+		}
+		next = PQgetResult(ledger);
+		if (next == NULL)
+			break;
+		PQclear(result);
+		result = next;
+	}
+	if (result == NULL || PQtransactionStatus(ledger) != PQTRANS_IDLE)
+		ledger_refuse("the connection is not idle after the statement");
+	return result;
+}
+
+static char *
+first_socket_directory(void)
+{
+	const char *setting = GetConfigOption("unix_socket_directories", false, false);
+	List	   *directories;
+
+	if (setting == NULL || *setting == '\0' ||
+		!SplitDirectoriesString(pstrdup(setting), ',', &directories) || directories == NIL)
+		return "localhost";
+	return linitial(directories);
+}
+
+/* The owner of schema discreet: the superuser who created the extension. */
+static char *
+extension_owner(void)
+{
+	Oid			schema = get_namespace_oid("discreet", false);
+	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for namespace %u", schema);
+	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
+	ReleaseSysCache(tuple);
+	return GetUserNameFromId(owner, false);
+}
+
+static void
+ledger_connect(TimestampTz deadline)
+{
+	bool		own_server = ledger_conninfo == NULL || *ledger_conninfo == '\0';
+	char	   *database = get_database_name(MyDatabaseId);
+	const char *keywords[8];
+	const char *values[8];
+	int			n = 0;
+	PGresult   *result;
+
+#define PARAMETER(keyword, value) (keywords[n] = (keyword), values[n] = (value), n++)
+	if (own_server)
+	{
+		PARAMETER("host", first_socket_directory());
+		PARAMETER("port", psprintf("%d", PostPortNumber));
+		PARAMETER("user", extension_owner());
+		PARAMETER("dbname", database);
+	}
+	else
+		PARAMETER("dbname", ledger_conninfo);
+	PARAMETER("client_encoding", GetDatabaseEncodingName());
+	PARAMETER("application_name", "discreet ledger");
+	PARAMETER("options", "-c synchronous_commit=on -c lock_timeout=" LEDGER_LOCK_TIMEOUT
+			  " -c statement_timeout=0 -c idle_session_timeout=0 -c default_transaction_read_only=off"
+			  " -c default_transaction_isolation=read\\ committed -c search_path=pg_catalog"
+			  " -c client_min_messages=error -c DateStyle=ISO");
+	PARAMETER(NULL, NULL);
+#undef PARAMETER
+
+	if (!AcquireExternalFD())
+		ledger_refuse("no file descriptor is free");
+	ledger = PQconnectStartParams(keywords, values, own_server ? 0 : 1);
+	if (ledger == NULL)
+	{
+		ReleaseExternalFD();
+		ledger_refuse("out of memory");
+	}
+	for (PostgresPollingStatusType status = PGRES_POLLING_WRITING; status != PGRES_POLLING_OK;
+		 status = PQconnectPoll(ledger))
+	{
+		if (status == PGRES_POLLING_FAILED || PQstatus(ledger) == CONNECTION_BAD)
+			ledger_refuse(PQerrorMessage(ledger));
+		ledger_wait(status == PGRES_POLLING_READING ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE, deadline);
+	}
+	if (strcmp(PQdb(ledger), database) != 0)
+		ledger_refuse("discreet.ledger leads to another database");
+
+	/* from here on the connection may execute the functions _ledger_* and nothing else */
+	if (!PQsendQuery(ledger, "SET SESSION AUTHORIZATION discreet_ledger"))
+		ledger_refuse(PQerrorMessage(ledger));
+	result = ledger_result(deadline);
+	if (PQresultStatus(result) != PGRES_COMMAND_OK)
+		ledger_refuse(PQresultErrorMessage(result));
+	PQclear(result);
+}
+
+/* Throws the error that a ledger function raised: its own words for class DP, a constant for all else. */
+static void pg_attribute_noreturn()
+ledger_throw(PGresult *result)
+{
+	const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+	const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+	const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
+
+	if (sqlstate == NULL || strncmp(sqlstate, "DP", 2) != 0)
+		ledger_refuse(message ? message : "no answer");
+	message = pstrdup(message);
+	hint = hint ? pstrdup(hint) : NULL;
+	sqlstate = pstrdup(sqlstate);
+	PQclear(result);
+	ereport(ERROR,
+			(errcode(MAKE_SQLSTATE(sqlstate[0], sqlstate[1], sqlstate[2], sqlstate[3], sqlstate[4])),
+			 errmsg("%s", message), hint ? errhint("%s", hint) : 0));
+}
+
+/* A text field of a jsonb object, or NULL. */
+char *
+text_field(Jsonb *object, const char *key)
+{
+	JsonbValue	value;
+
+	if (object == NULL || !JB_ROOT_IS_OBJECT(object) ||
+		getKeyJsonValueFromContainer(&object->root, key, strlen(key), &value) == NULL ||
+		value.type != jbvString)
+		return NULL;
+	return pnstrdup(value.val.string.val, value.val.string.len);
+}
+
+/* Throws what the ledger refused and wrote down as refused: {"refused": {"code", "message", "hint"}}. */
+static void
+throw_if_refused(Jsonb *answer)
+{
+	JsonbValue	value;
+	Jsonb	   *refusal;
+	char	   *code;
+	char	   *hint;
+
+	if (answer == NULL || !JB_ROOT_IS_OBJECT(answer) ||
+		getKeyJsonValueFromContainer(&answer->root, "refused", 7, &value) == NULL)
+		return;
+	refusal = JsonbValueToJsonb(&value);
+	code = text_field(refusal, "code");
+	hint = text_field(refusal, "hint");
+	if (code == NULL || strlen(code) != 5)
+		elog(ERROR, "a refusal without a code");
+	ereport(ERROR,
+			(errcode(MAKE_SQLSTATE(code[0], code[1], code[2], code[3], code[4])),
+			 errmsg("%s", text_field(refusal, "message")), hint ? errhint("%s", hint) : 0));
+}
+
+/*
+ * Runs SELECT discreet._ledger_<operation>(request) on the ledger's connection, and returns its answer in the
+ * caller's memory context. When this returns, what the function wrote is committed on disk; when
+ * it throws after the request was sent, it may be, and is never taken back.
+ */
+Jsonb *
+ledger_call(const char *operation, const char *request)
+{
+	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LEDGER_TIMEOUT_MS);
+	char	   *sql = psprintf("SELECT discreet.%s($1::pg_catalog.jsonb)",
+							   quote_identifier(psprintf("_ledger_%s", operation)));
+	PGresult   *volatile result = NULL;
+	Jsonb	   *answer = NULL;
+
+	if (IsParallelWorker())
+		elog(ERROR, "the ledger cannot be reached from a parallel worker");
+	PG_TRY();
+	{
+		if (ledger != NULL && (PQstatus(ledger) != CONNECTION_OK || PQtransactionStatus(ledger) != PQTRANS_IDLE ||
+							   !PQconsumeInput(ledger)))
+			ledger_close();
+		if (ledger == NULL)
+			ledger_connect(deadline);
+		if (!PQsendQueryParams(ledger, sql, 1, NULL, &request, NULL, NULL, 0))
+			ledger_refuse(PQerrorMessage(ledger));
+		result = ledger_result(deadline);
+	}
+	PG_CATCH();
+	{
+		/* nobody knows what the statement under way has come to */
+		ledger_close();
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+
+	if (PQresultStatus(result) != PGRES_TUPLES_OK)
+		ledger_throw(result);
+	if (PQntuples(result) != 1 || PQnfields(result) != 1)
+		ledger_refuse("an answer that is not one value");
+	if (!PQgetisnull(result, 0, 0))
+		answer = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(pstrdup(PQgetvalue(result, 0, 0)))));
+	PQclear(result);
+	throw_if_refused(answer);
+	return answer;
+}
+
+PG_FUNCTION_INFO_V1(discreet_ledger);
+
+Datum
+discreet_ledger(PG_FUNCTION_ARGS)
+{
+	char	   *operation = NameStr(*PG_GETARG_NAME(0));
+	char	   *request = JsonbToCString(NULL, &PG_GETARG_JSONB_P(1)->root, VARSIZE(PG_GETARG_JSONB_P(1)));
+	Jsonb	   *answer = ledger_call(operation, request);
+
+	if (answer == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_JSONB_P(answer);
+}

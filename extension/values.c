@@ -1,0 +1,200 @@
+/*
+ * values.c: what a value is as a number, and on the integer grid on which sums are exact.
+ */
+#include "discreet.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/float.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+
+#define GRID_BITS 40
+#define SMALLEST_MAGNITUDE 1e-200
+#define LARGEST_MAGNITUDE 1e200
+#define SECONDS_1970_TO_2000 946684800.0
+#define DAYS_1970_TO_2000 10957
+
+/* The first digits of a numeric, base 10000, in its on-disk format; digits past the fifth are below a double's reach. */
+double
+numeric_as_double(Datum datum)
+{
+	static const double powers[] = {1e0, 1e4, 1e8, 1e12, 1e16, 1e20};
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(datum);
+	const char *data = VARDATA_ANY(packed);
+	int			bytes = VARSIZE_ANY_EXHDR(packed);
+	uint16		header;
+	int16		weight;
+	bool		negative;
+	int			at;
+	int			digits;
+	int			exponent;
+	double		number = 0;
+
+	memcpy(&header, data, 2);
+	if ((header & 0xC000) == 0xC000)	/* NaN and the infinities */
+		return get_float8_nan();
+	if (header & 0x8000)		/* short header */
+	{
+		negative = (header & 0x2000) != 0;
+		weight = (header & 0x003F) | ((header & 0x0040) ? ~0x003F : 0);
+		at = 2;
+	}
+	else
+	{
+		negative = (header & 0x4000) != 0;
+		memcpy(&weight, data + 2, 2);
+		at = 4;
+	}
+	digits = Min((bytes - at) / 2, 5);
+	for (int i = 0; i < digits; i++)
+	{
+		int16		digit;
+
+		memcpy(&digit, data + at + 2 * i, 2);
+		number = number * 10000 + digit;
+	}
+	exponent = weight - digits + 1;
+	if (exponent < 0 && exponent >= -5)
+		number /= powers[-exponent];
+	else if (exponent > 0 && exponent <= 5)
+		number *= powers[exponent];
+	else if (exponent != 0)
+		number *= pow(10000, exponent);
+	return negative ? -number : number;
+}
+
+bool
+is_bounded_type(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* A value as a number; dates as days, timestamps as seconds since 1970. NaN stands for what takes no part. */
+double
+value_as_double(Oid type, Datum datum)
+{
+	double		number;
+
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(datum);
+		case INT4OID:
+			return DatumGetInt32(datum);
+		case INT8OID:
+			return (double) DatumGetInt64(datum);
+		case FLOAT4OID:
+			number = DatumGetFloat4(datum);
+			break;
+		case FLOAT8OID:
+			number = DatumGetFloat8(datum);
+			break;
+		case NUMERICOID:
+			number = numeric_as_double(datum);
+			break;
+		case DATEOID:
+			if (DATE_NOT_FINITE(DatumGetDateADT(datum)))
+				return get_float8_nan();
+			return (double) DatumGetDateADT(datum) + DAYS_1970_TO_2000;
+		default:
+			if (TIMESTAMP_NOT_FINITE(DatumGetTimestamp(datum)))
+				return get_float8_nan();
+			return (double) DatumGetTimestamp(datum) / USECS_PER_SEC + SECONDS_1970_TO_2000;
+	}
+	return isinf(number) ? get_float8_nan() : number;
+}
+
+void
+check_bounds(double lower, double upper)
+{
+	double		magnitude = Max(fabs(lower), fabs(upper));
+
+	if (isnan(lower) || isnan(upper) || magnitude > LARGEST_MAGNITUDE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bounds of a dp_ aggregate must be finite numbers below %g", LARGEST_MAGNITUDE)));
+	if (lower > upper)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("lower bound %g is above upper bound %g", lower, upper),
+				 errhint("Exchange them: lower is the smaller one.")));
+	if (magnitude != 0 && magnitude < SMALLEST_MAGNITUDE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bounds of a dp_ aggregate must not both be nearer to zero than %g", SMALLEST_MAGNITUDE)));
+}
+
+void
+fit_grid(Grid *grid, double lower, double upper)
+{
+	double		magnitude = Max(fabs(lower), fabs(upper));
+	int			bits = GRID_BITS;
+
+	check_bounds(lower, upper);
+	if (magnitude > 0)
+		frexp(magnitude, &bits);
+	grid->exponent = bits - GRID_BITS;
+	grid->scale = ldexp(1.0, -grid->exponent);
+	grid->lower = (int64) ceil(lower * grid->scale);
+	grid->upper = (int64) floor(upper * grid->scale);
+	if (grid->lower > grid->upper)	/* no grid point between bounds that lie so close together */
+		grid->lower = grid->upper = (int64) rint(lower * grid->scale);
+}
+
+int64
+on_grid(const Grid *grid, double number)
+{
+	double		scaled = rint(number * grid->scale);
+
+	if (scaled <= (double) grid->lower)
+		return grid->lower;
+	if (scaled >= (double) grid->upper)
+		return grid->upper;
+	return (int64) scaled;
+}
+
+/* A number as a value of a bounded type: what value_as_double made of it, the other way. */
+Datum
+value_of_number(Oid type, const char *text)
+{
+	double		number = float8in_internal((char *) text, NULL, "double precision", text);
+
+	switch (type)
+	{
+		case INT2OID:
+			return Int16GetDatum((int16) rint(number));
+		case INT4OID:
+			return Int32GetDatum((int32) rint(number));
+		case INT8OID:
+			return Int64GetDatum((int64) rint(number));
+		case FLOAT4OID:
+			return Float4GetDatum((float4) number);
+		case FLOAT8OID:
+			return Float8GetDatum(number);
+		case NUMERICOID:
+			return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+									   Int32GetDatum(-1));
+		case DATEOID:
+			return DateADTGetDatum((DateADT) rint(number) - DAYS_1970_TO_2000);
+		default:
+			return TimestampGetDatum((Timestamp) rint((number - SECONDS_1970_TO_2000) * USECS_PER_SEC));
+	}
+}

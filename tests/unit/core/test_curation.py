@@ -1,0 +1,607 @@
+"""The curator's acts, on a catalog in memory: who may do what to which table, and what is written then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+import pytest
+
+from discreet.core import curation
+from discreet.core.curation import Caller, Catalog, Column, Neighbour, Relation
+from discreet.core.declarations import ColumnDescription, Dataset, Policy
+from discreet.core.errors import DiscreetError
+
+ONE = Decimal(1)
+CURATOR = Caller("carol", superuser=False, curator=True)
+SUPERUSER = Caller("postgres", superuser=True, curator=False)
+ANALYST = Caller("alice", superuser=False, curator=False)
+EMPLOYEE = Relation(1, "hr", "employee", "hr.employee", "r", temporary=False, system=False, owned_by_caller=True)
+
+
+@dataclass
+class Table:
+    relation: Relation
+    columns: list[Column]
+    linked_to: list[str] = field(default_factory=list)
+    looked_up_by: list[str] = field(default_factory=list)
+    readers: list[str] = field(default_factory=list)
+    dataset: str | None = None
+    policy: Policy | None = None
+    descriptions: dict[str, ColumnDescription] = field(default_factory=dict)
+
+
+@dataclass
+class CatalogInMemory:
+    """Keeps what the acts write, and finds tables that are linked by name."""
+
+    who: Caller = CURATOR
+    tables: dict[str, Table] = field(default_factory=dict)
+    datasets: dict[str, Dataset] = field(default_factory=dict)
+    budgets: dict[tuple[str, str], tuple[Decimal, Decimal]] = field(default_factory=dict)
+    notices: list[tuple[str, str]] = field(default_factory=list)
+    locked: bool = False
+
+    def caller(self) -> Caller:
+        return self.who
+
+    def lock(self) -> None:
+        self.locked = True
+
+    def relation(self, name: str) -> Relation:
+        return self.tables[name].relation
+
+    def table(self, relation: Relation) -> Table:
+        return self.tables[relation.quoted_name]
+
+    def column(self, relation: Relation, name: str) -> Column | None:
+        return next((column for column in self.table(relation).columns if column.name == name), None)
+
+    def column_names(self, relation: Relation) -> list[str]:
+        return [column.name for column in self.table(relation).columns]
+
+    def accepts(self, column: Column, value: str) -> bool:
+        return column.base_type != "integer" or value.lstrip("-").isdigit()
+
+    def equal_values(self, column: Column, values: tuple[str, ...]) -> tuple[str, str] | None:
+        seen: dict[object, str] = {}
+        for value in values:
+            first = seen.setdefault(int(value) if column.base_type == "integer" else value, value)
+            if first is not value:
+                return first, value
+        return None
+
+    def policy(self, relation: Relation) -> str | None:
+        policy = self.table(relation).policy
+        return None if policy is None else policy.policy
+
+    def linked(self, relation: Relation) -> list[Neighbour]:
+        table = self.table(relation)
+        people = [(name, True) for name in table.linked_to] + [(name, False) for name in table.looked_up_by]
+        protected = [(name, self.tables[name].dataset, about) for name, about in people]
+        return [Neighbour(name, dataset, about) for name, dataset, about in protected if dataset is not None]
+
+    def dataset(self, name: str) -> Dataset | None:
+        return self.datasets.get(name)
+
+    def dataset_names(self) -> list[str]:
+        return sorted(self.datasets)
+
+    def foreign_tables(self, dataset: str) -> list[str]:
+        return [
+            name
+            for name, table in self.tables.items()
+            if table.dataset == dataset and not table.relation.owned_by_caller
+        ]
+
+    def direct_readers(self, relation: Relation) -> list[str]:
+        return self.table(relation).readers
+
+    def add_dataset(self, dataset: Dataset) -> None:
+        self.datasets[dataset.name] = dataset
+
+    def add_protection(self, relation: Relation, dataset: str | None, policy: Policy) -> None:
+        self.table(relation).dataset, self.table(relation).policy = dataset, policy
+
+    def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None:
+        self.table(relation).descriptions[column] = description
+
+    def remove_protection(self, relation: Relation) -> None:
+        self.table(relation).dataset = self.table(relation).policy = None
+
+    def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None:
+        self.budgets[dataset.name, role] = epsilon, delta
+
+    def revoke_budget(self, dataset: str, role: str) -> bool:
+        return self.budgets.pop((dataset, role), None) is not None
+
+    def notice(self, message: str, hint: str) -> None:
+        self.notices.append((message, hint))
+
+    def add(self, name: str, *, linked_to: tuple[str, ...] = (), **changed: object) -> Table:
+        schema, _, short = name.partition(".")
+        relation = replace(EMPLOYEE, oid=len(self.tables) + 1, schema=schema, name=short, quoted_name=name)
+        columns = [
+            Column("id", "integer", built_in=True, labels=None),
+            Column("dept", "text", built_in=True, labels=None),
+            Column("mood", "hr.mood", built_in=False, labels=("sad", "glad")),
+            Column("place", "hr.place", built_in=False, labels=None),
+        ]
+        self.tables[name] = Table(replace(relation, **changed), columns, list(linked_to))  # type: ignore[arg-type]
+        for other in linked_to:
+            self.tables[other].linked_to.append(name)
+        return self.tables[name]
+
+
+@pytest.fixture
+def catalog() -> CatalogInMemory:
+    made = CatalogInMemory()
+    made.add("hr.employee")
+    return made
+
+
+def protect(
+    catalog: Catalog,
+    name: str | None = "hr.employee",
+    dataset: str | None = None,
+    epsilon: Decimal | None = None,
+    delta: Decimal | None = None,
+    policy: Policy = Policy("id"),  # noqa: B008 - frozen
+) -> None:
+    curation.protect(catalog, name, dataset, epsilon, delta, policy)
+
+
+def describe(catalog: Catalog, column: str | None = "id", name: str = "hr.employee", **declared: object) -> None:
+    curation.describe_column(catalog, name, column, ColumnDescription(**declared))  # type: ignore[arg-type]
+
+
+def refusal(act: Callable[..., object], *arguments: object, **named: object) -> tuple[str, str, str | None]:
+    with pytest.raises(DiscreetError) as caught:
+        act(*arguments, **named)
+    return caught.value.sqlstate, caught.value.message, caught.value.hint
+
+
+def test_a_curator_creates_a_dataset(catalog: CatalogInMemory) -> None:
+    people = Dataset("people", ONE, Decimal(0))
+    curation.create_dataset(catalog, people)
+    assert catalog.datasets == {"people": people}
+    assert catalog.locked
+
+
+def test_a_dataset_is_created_once(catalog: CatalogInMemory) -> None:
+    people = Dataset("people", ONE, Decimal(0))
+    curation.create_dataset(catalog, people)
+    assert refusal(curation.create_dataset, catalog, replace(people, epsilon=Decimal(2))) == (
+        "42710",
+        'dataset "people" exists already',
+        "Protect tables with dataset => its name; its limits and what was spent stay as they are.",
+    )
+    assert catalog.datasets["people"].epsilon == 1
+
+
+def acts_of_a_curator(catalog: Catalog) -> list[Callable[[], None]]:
+    return [
+        lambda: curation.create_dataset(catalog, Dataset("people", ONE, Decimal(0))),
+        lambda: protect(catalog, epsilon=ONE),
+        lambda: describe(catalog, lower=ONE, upper=ONE),
+        lambda: curation.unprotect(catalog, "hr.employee"),
+        lambda: curation.grant_budget(catalog, "people", "bob", ONE, Decimal(0)),
+        lambda: curation.revoke_budget(catalog, "people", "bob"),
+    ]
+
+
+def test_nobody_but_a_curator_or_a_superuser_does_what_curators_do(catalog: CatalogInMemory) -> None:
+    catalog.who = ANALYST
+    for act in acts_of_a_curator(catalog):
+        assert refusal(act) == (
+            "42501",
+            "alice is not a curator",
+            "A superuser can: GRANT discreet_curator TO alice;",
+        )
+    assert not catalog.locked
+
+
+def test_a_superuser_does_what_curators_do(catalog: CatalogInMemory) -> None:
+    catalog.who = SUPERUSER
+    catalog.tables["hr.employee"].relation = replace(EMPLOYEE, owned_by_caller=False)
+    create, protecting, describing, unprotecting, granting, revoking = acts_of_a_curator(catalog)
+    for act in (create, protecting, describing, granting, revoking, unprotecting):
+        act()
+
+
+def test_protecting_makes_a_dataset_named_after_the_table(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE, delta=Decimal("1e-6"))
+    assert catalog.datasets == {"hr.employee": Dataset("hr.employee", ONE, Decimal("1e-6"))}
+    assert catalog.tables["hr.employee"].dataset == "hr.employee"
+    assert catalog.tables["hr.employee"].policy == Policy("id")
+    assert catalog.locked
+
+
+def test_the_dataset_of_a_table_has_delta_zero_unless_said_otherwise(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    assert catalog.datasets["hr.employee"].delta == 0
+
+
+def test_protecting_can_name_an_existing_dataset(catalog: CatalogInMemory) -> None:
+    catalog.add_dataset(Dataset("people", ONE, Decimal(0)))
+    protect(catalog, dataset="people")
+    assert catalog.tables["hr.employee"].dataset == "people"
+    assert list(catalog.datasets) == ["people"]
+
+
+@pytest.mark.parametrize("limit", [{"epsilon": ONE}, {"delta": Decimal(0)}])
+def test_an_existing_dataset_keeps_its_limits(catalog: CatalogInMemory, limit: dict[str, Decimal]) -> None:
+    catalog.add_dataset(Dataset("people", ONE, Decimal(0)))
+    assert refusal(protect, catalog, dataset="people", **limit) == (
+        "22023",
+        "dataset and epsilon are both given",
+        "The limits are those of the dataset; leave epsilon and delta out.",
+    )
+
+
+def test_protecting_needs_a_dataset_or_a_budget(catalog: CatalogInMemory) -> None:
+    assert refusal(protect, catalog) == (
+        "22023",
+        "neither a dataset nor an epsilon is given",
+        "Give dataset => the name of an existing one, or epsilon => the total budget of a new one.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "hint"),
+    [([], "Make one with discreet.create_dataset(name, epsilon)."), (["a", "b"], "There are: a, b.")],
+)
+def test_an_unknown_dataset_is_refused_with_those_there_are(
+    catalog: CatalogInMemory, known: list[str], hint: str
+) -> None:
+    for name in known:
+        catalog.add_dataset(Dataset(name, ONE, Decimal(0)))
+    assert refusal(protect, catalog, dataset="people") == ("42704", 'there is no dataset "people"', hint)
+
+
+def test_a_table_is_protected_once(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    assert refusal(protect, catalog, epsilon=ONE) == (
+        "42710",
+        "hr.employee is protected already",
+        "To change its policy, call discreet.unprotect() first.",
+    )
+
+
+def test_protecting_again_does_not_forgive_what_was_spent(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    curation.unprotect(catalog, "hr.employee")
+    assert refusal(protect, catalog, epsilon=ONE) == (
+        "42710",
+        'dataset "hr.employee" exists already, with what was spent on it',
+        "Give dataset => 'hr.employee' to go on with it, or create a dataset of another name for other people.",
+    )
+
+
+def test_the_unit_is_a_column_of_the_table(catalog: CatalogInMemory) -> None:
+    assert refusal(protect, catalog, epsilon=ONE, policy=Policy("person")) == (
+        "42703",
+        'hr.employee has no column "person"',
+        "Its columns are: id, dept, mood, place.",
+    )
+    assert catalog.datasets == {}
+
+
+def test_the_table_is_not_null(catalog: CatalogInMemory) -> None:
+    assert refusal(protect, catalog, None, epsilon=ONE) == (
+        "22023",
+        "relation must not be NULL",
+        "Give a value for relation.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "hint"),
+    [
+        ("v", "a view", "Protect the tables that it reads from."),
+        ("m", "a materialized view", "Protect the tables that it reads from."),
+        ("f", "a foreign table", "Name an ordinary or partitioned table."),
+        ("i", "an index", "Name an ordinary or partitioned table."),
+        ("I", "an index", "Name an ordinary or partitioned table."),
+        ("S", "a sequence", "Name an ordinary or partitioned table."),
+        ("t", "a TOAST table", "Name an ordinary or partitioned table."),
+        ("c", "a composite type", "Name an ordinary or partitioned table."),
+        ("?", "no table", "Name an ordinary or partitioned table."),
+    ],
+)
+def test_only_tables_are_protected(catalog: CatalogInMemory, kind: str, words: str, hint: str) -> None:
+    catalog.add("hr.other", kind=kind)
+    assert refusal(protect, catalog, "hr.other", epsilon=ONE) == (
+        "42809",
+        f"hr.other is {words}; only tables are protected",
+        hint,
+    )
+
+
+def test_a_partitioned_table_is_protected(catalog: CatalogInMemory) -> None:
+    catalog.add("hr.parts", kind="p")
+    protect(catalog, "hr.parts", epsilon=ONE)
+    assert catalog.tables["hr.parts"].policy
+
+
+def test_a_system_table_is_not_protected(catalog: CatalogInMemory) -> None:
+    catalog.add("pg_catalog.pg_authid", system=True)
+    assert refusal(protect, catalog, "pg_catalog.pg_authid", epsilon=ONE) == (
+        "42809",
+        "pg_catalog.pg_authid is a system table; only tables of yours are protected",
+        "Who may read a system table is decided by GRANT alone.",
+    )
+
+
+def test_a_temporary_table_is_not_protected(catalog: CatalogInMemory) -> None:
+    catalog.add("pg_temp_3.scratch", temporary=True)
+    assert refusal(protect, catalog, "pg_temp_3.scratch", epsilon=ONE) == (
+        "42809",
+        "pg_temp_3.scratch is a temporary table; only permanent tables are protected",
+        "A temporary table is seen by its own session only.",
+    )
+
+
+def test_a_curator_protects_no_table_of_others(catalog: CatalogInMemory) -> None:
+    catalog.add("hr.theirs", owned_by_caller=False)
+    for act in (
+        lambda: protect(catalog, "hr.theirs", epsilon=ONE),
+        lambda: describe(catalog, name="hr.theirs"),
+        lambda: curation.unprotect(catalog, "hr.theirs"),
+    ):
+        assert refusal(act) == (
+            "42501",
+            "carol does not own hr.theirs",
+            "Its owner, being a curator, or a superuser can do this.",
+        )
+
+
+def test_a_curator_adds_no_table_to_a_dataset_with_tables_of_others(catalog: CatalogInMemory) -> None:
+    theirs = catalog.add("hr.theirs", owned_by_caller=False)
+    catalog.add_dataset(Dataset("people", ONE, Decimal(0)))
+    theirs.dataset = "people"
+    for act in (
+        lambda: protect(catalog, dataset="people"),
+        lambda: curation.grant_budget(catalog, "people", "bob", ONE, Decimal(0)),
+        lambda: curation.revoke_budget(catalog, "people", "bob"),
+    ):
+        assert refusal(act) == (
+            "42501",
+            'dataset "people" holds tables that carol does not own: hr.theirs',
+            "Who owns all its tables, or a superuser, can do this.",
+        )
+
+
+def test_linked_people_get_no_second_budget(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    catalog.add("hr.bonus", linked_to=("hr.employee",))
+    catalog.add_dataset(Dataset("others", ONE, Decimal(0)))
+    for wish in ({"epsilon": ONE}, {"dataset": "others"}):
+        assert refusal(protect, catalog, "hr.bonus", **wish) == (
+            "22023",
+            'the people of hr.bonus are those of hr.employee, which is protected in dataset "hr.employee"',
+            "A second budget would be spent on the same people: give dataset => 'hr.employee'.",
+        )
+    assert catalog.tables["hr.bonus"].policy is None
+
+
+def test_linked_people_share_their_budget(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    catalog.add("hr.bonus", linked_to=("hr.employee",))
+    protect(catalog, "hr.bonus", dataset="hr.employee")
+    assert catalog.tables["hr.bonus"].dataset == "hr.employee"
+
+
+def test_a_public_table_belongs_to_no_dataset(catalog: CatalogInMemory) -> None:
+    protect(catalog, policy=Policy(None, "public"))
+    assert catalog.tables["hr.employee"].dataset is None
+    assert catalog.datasets == {}
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": ONE}, {"delta": ONE}, {"dataset": "people"}])
+def test_a_public_table_has_no_budget(catalog: CatalogInMemory, budget: dict[str, object]) -> None:
+    assert refusal(protect, catalog, policy=Policy(None, "public"), **budget) == (
+        "22023",
+        "a public table belongs to no dataset and has no budget",
+        "Leave dataset, epsilon and delta out.",
+    )
+
+
+def test_a_table_about_protected_people_is_not_made_public(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    catalog.add("hr.bonus", linked_to=("hr.employee",))
+    assert refusal(protect, catalog, "hr.bonus", policy=Policy(None, "public")) == (
+        "22023",
+        'the people of hr.bonus are those of hr.employee, which is protected in dataset "hr.employee"',
+        "Made public, it would tell about them: give unit, and dataset => 'hr.employee'.",
+    )
+
+
+def test_what_a_protected_table_looks_up_can_be_public(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    catalog.add("hr.dept").looked_up_by.append("hr.employee")
+    protect(catalog, "hr.dept", policy=Policy(None, "public"))
+    assert catalog.tables["hr.dept"].policy == Policy(None, "public")
+
+
+def test_protecting_tells_who_still_reads_the_table(catalog: CatalogInMemory) -> None:
+    catalog.tables["hr.employee"].readers = ["PUBLIC", "bob"]
+    protect(catalog, epsilon=ONE)
+    assert catalog.notices == [
+        (
+            "hr.employee is protected, but can still be read directly by: PUBLIC, bob",
+            "Nothing was revoked. To close it: REVOKE SELECT ON hr.employee FROM PUBLIC, bob;",
+        )
+    ]
+
+
+def test_protecting_says_nothing_when_nobody_else_reads_the_table(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    assert catalog.notices == []
+
+
+def test_a_column_gets_bounds(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    describe(catalog, lower=Decimal(0), upper=ONE)
+    assert catalog.tables["hr.employee"].descriptions == {"id": ColumnDescription(Decimal(0), ONE)}
+
+
+def test_a_column_is_described_after_its_table_is_protected(catalog: CatalogInMemory) -> None:
+    for act in (lambda: describe(catalog), lambda: curation.unprotect(catalog, "hr.employee")):
+        assert refusal(act) == ("42704", "hr.employee is not protected", "Call discreet.protect() first.")
+
+
+def test_only_existing_columns_are_described(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    assert refusal(describe, catalog, "salary") == (
+        "42703",
+        'hr.employee has no column "salary"',
+        "Its columns are: id, dept, mood, place.",
+    )
+    assert refusal(describe, catalog, None) == (
+        "22023",
+        "column_name must not be NULL",
+        "Give a value for column_name.",
+    )
+
+
+def test_text_has_no_bounds(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    assert refusal(describe, catalog, "dept", lower=ONE, upper=ONE) == (
+        "22023",
+        'column "dept" is of type text, which has no numeric bounds',
+        "Numbers, dates (as days since 1970-01-01) and timestamps (as seconds since then) have.",
+    )
+
+
+@pytest.mark.parametrize(("column", "values"), [("id", ("1", "2")), ("dept", ("a", "")), ("mood", ("sad", "glad"))])
+def test_a_column_gets_categories(catalog: CatalogInMemory, column: str, values: tuple[str, ...]) -> None:
+    protect(catalog, epsilon=ONE)
+    describe(catalog, column, categories=values)
+    assert catalog.tables["hr.employee"].descriptions[column].categories == values
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words", "hint"),
+    [
+        ("id", "one", "integer", "Write it as that type is written."),
+        ("mood", "bored", "hr.mood", "Its values are: sad, glad."),
+    ],
+)
+def test_a_category_is_a_value_of_its_column(
+    catalog: CatalogInMemory, column: str, value: str, words: str, hint: str
+) -> None:
+    protect(catalog, epsilon=ONE)
+    assert refusal(describe, catalog, column, categories=(value,)) == (
+        "22023",
+        f"category '{value}' is no value of column \"{column}\", which is of type {words}",
+        hint,
+    )
+
+
+def test_two_spellings_of_one_value_are_not_two_categories(catalog: CatalogInMemory) -> None:
+    # a person would stand in two groups, while the price assumes one
+    protect(catalog, epsilon=ONE)
+    assert refusal(describe, catalog, "id", categories=("1", "2", "01")) == (
+        "22023",
+        "categories '1' and '01' are the same value of column \"id\"",
+        "Name each value once.",
+    )
+
+
+def test_a_type_of_the_users_own_has_no_categories(catalog: CatalogInMemory) -> None:
+    # to check them its input function would run with the rights of the extension's owner
+    protect(catalog, epsilon=ONE)
+    assert refusal(describe, catalog, "place", categories=("here",)) == (
+        "22023",
+        'column "place" is of type hr.place, for which categories cannot be listed',
+        "Built-in types, domains over them and enums can have categories.",
+    )
+
+
+def test_unprotecting_keeps_the_dataset(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    curation.unprotect(catalog, "hr.employee")
+    assert catalog.tables["hr.employee"].policy is None
+    assert list(catalog.datasets) == ["hr.employee"]
+
+
+@pytest.fixture
+def people(catalog: CatalogInMemory) -> CatalogInMemory:
+    catalog.add_dataset(Dataset("people", ONE, Decimal("1e-6")))
+    return catalog
+
+
+def test_a_role_gets_a_budget(people: CatalogInMemory) -> None:
+    curation.grant_budget(people, "people", "bob", ONE, Decimal("1e-6"))
+    assert people.budgets == {("people", "bob"): (ONE, Decimal("1e-6"))}
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(Decimal("1.1"), Decimal(0)), (Decimal("0.1"), Decimal("2e-6"))]
+)
+def test_a_role_gets_no_more_than_the_dataset_has(people: CatalogInMemory, epsilon: Decimal, delta: Decimal) -> None:
+    assert refusal(curation.grant_budget, people, "people", "bob", epsilon, delta) == (
+        "22023",
+        f'epsilon {epsilon}, delta {delta} is more than dataset "people" has: epsilon 1, delta 0.000001',
+        "A role's limit is a part of the dataset's; give less.",
+    )
+
+
+@pytest.mark.parametrize("epsilon", [Decimal("NaN"), Decimal(-1), Decimal(0), Decimal("Infinity")])
+def test_a_roles_budget_is_a_budget(people: CatalogInMemory, epsilon: Decimal) -> None:
+    assert refusal(curation.grant_budget, people, "people", "bob", epsilon, Decimal(0)) == (
+        "22023",
+        f"epsilon is {epsilon}, which is not a budget",
+        "Give a number from 1E-9 to 1000; usual totals are 0.1 to 10.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ((None, "bob", ONE, Decimal(0)), "dataset"),
+        (("people", None, ONE, Decimal(0)), "role"),
+        (("people", "bob", None, Decimal(0)), "epsilon"),
+        (("people", "bob", ONE, None), "delta"),
+    ],
+)
+def test_a_budget_has_no_nulls(people: CatalogInMemory, arguments: tuple[object, ...], name: str) -> None:
+    assert refusal(curation.grant_budget, people, *arguments) == (
+        "22023",
+        f"{name} must not be NULL",
+        f"Give a value for {name}.",
+    )
+
+
+def test_a_budget_is_taken_away(people: CatalogInMemory) -> None:
+    curation.grant_budget(people, "people", "bob", ONE, Decimal(0))
+    curation.revoke_budget(people, "people", "bob")
+    assert people.budgets == {}
+
+
+def test_only_a_budget_that_is_held_is_taken_away(people: CatalogInMemory) -> None:
+    assert refusal(curation.revoke_budget, people, "people", "bob") == (
+        "42704",
+        'bob holds no budget in dataset "people"',
+        "View discreet.budget_status shows who does.",
+    )
+    for arguments, name in (((None, "bob"), "dataset"), (("people", None), "role")):
+        assert refusal(curation.revoke_budget, people, *arguments) == (
+            "22023",
+            f"{name} must not be NULL",
+            f"Give a value for {name}.",
+        )
+
+
+def test_a_budget_of_an_unknown_dataset_is_refused(catalog: CatalogInMemory) -> None:
+    for act in (
+        lambda: curation.grant_budget(catalog, "people", "bob", ONE, Decimal(0)),
+        lambda: curation.revoke_budget(catalog, "people", "bob"),
+    ):
+        assert refusal(act) == (
+            "42704",
+            'there is no dataset "people"',
+            "Make one with discreet.create_dataset(name, epsilon).",
+        )
