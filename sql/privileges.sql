@@ -30,6 +30,17 @@ GRANT EXECUTE ON FUNCTION
     discreet._zcdp_epsilon_spent(numeric, numeric)
 TO discreet_curator, discreet_analyst, discreet_auditor;
 
+-- arithmetic of privacy reads nothing and spends nothing
+GRANT EXECUTE ON FUNCTION
+    discreet.compose_sequential(numeric[]),
+    discreet.compose_parallel(numeric[]),
+    discreet.group_epsilon(numeric, int),
+    discreet.gaussian_rho(numeric, numeric),
+    discreet.zcdp_epsilon(numeric, numeric),
+    discreet.laplace_scale(numeric, numeric),
+    discreet.sensitivity(text, numeric, numeric, bigint, text)
+TO discreet_curator, discreet_analyst, discreet_auditor;
+
 -- the aggregates are for roles that may read the table; the executor hook checks that and charges
 GRANT EXECUTE ON FUNCTION
     discreet.dp_count(), discreet.dp_count("any"), discreet.dp_count("any", numeric),

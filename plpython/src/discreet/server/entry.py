@@ -114,3 +114,56 @@ def check_installation(plpy: Plpy) -> Iterable[tuple[str, str, str]]:
     from discreet.server.installation import findings
 
     return findings(plpy)
+
+
+@sql_errors
+def compose_sequential(plpy: Plpy, epsilons: list[Decimal]) -> Decimal:
+    from discreet.dp import composition
+
+    return composition.compose_sequential(epsilons)
+
+
+@sql_errors
+def compose_parallel(plpy: Plpy, epsilons: list[Decimal]) -> Decimal:
+    from discreet.dp import composition
+
+    return composition.compose_parallel(epsilons)
+
+
+@sql_errors
+def group_epsilon(plpy: Plpy, epsilon: Decimal, people: int) -> Decimal:
+    from discreet.dp import composition
+
+    return composition.group_epsilon(epsilon, people)
+
+
+@sql_errors
+def gaussian_rho(plpy: Plpy, epsilon: Decimal, delta: Decimal) -> Decimal:
+    from discreet.dp import composition
+
+    return composition.gaussian_rho(epsilon, delta)
+
+
+@sql_errors
+def zcdp_epsilon(plpy: Plpy, rho: Decimal, delta: Decimal) -> Decimal:
+    from discreet.dp import composition
+
+    return composition.zcdp_epsilon(rho, delta)
+
+
+@sql_errors
+def laplace_scale(plpy: Plpy, sensitivity: Decimal, epsilon: Decimal) -> Decimal:
+    from discreet.dp import composition
+
+    return composition.laplace_scale(sensitivity, epsilon)
+
+
+@sql_errors
+def sensitivity(
+    plpy: Plpy, kind: str | None, lower: Decimal | None, upper: Decimal | None, n: int | None, neighbours: str | None
+) -> Decimal:
+    from discreet.dp.sensitivity import sensitivity as sensitivity_of
+
+    return sensitivity_of(
+        given("kind", kind), given("lower", lower), given("upper", upper), n, given("neighbours", neighbours)
+    )
