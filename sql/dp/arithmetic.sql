@@ -103,7 +103,7 @@ COMMENT ON FUNCTION discreet.laplace_scale(numeric, numeric) IS
 'Scale of Laplace noise that makes a number of this sensitivity private.';
 
 -- discreet.sensitivity: how much one person can change a statistic of values between bounds.
-CREATE FUNCTION discreet.sensitivity(kind text, lower numeric, upper numeric, n bigint DEFAULT NULL, neighbours text DEFAULT 'unbounded')
+CREATE FUNCTION discreet.sensitivity(kind text, lower numeric, upper numeric, n bigint DEFAULT 1, neighbours text DEFAULT 'unbounded')
 RETURNS numeric
 LANGUAGE discreet_python
 IMMUTABLE

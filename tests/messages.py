@@ -1,4 +1,4 @@
-"""How a refusal must reach the user: SQLSTATE, message and hint, and nothing of the machinery behind."""
+"""How messages reach the user: a refusal as SQLSTATE, message and hint, with nothing of the machinery behind."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
+from psycopg.errors import Diagnostic
 
 MACHINERY = re.compile(r"Traceback|PL/Python|plpy|spiexceptions|\.py\b|discreet\.server")
 
@@ -31,3 +32,14 @@ class Containing(str):
         return isinstance(other, str) and str(self) in other
 
     __hash__ = str.__hash__
+
+
+def notices(connection: psycopg.Connection[tuple[object, ...]]) -> list[tuple[str, str | None, str | None]]:
+    """A list that fills with severity, message and hint of each notice from now on."""
+    heard: list[tuple[str, str | None, str | None]] = []
+
+    def hear(notice: Diagnostic) -> None:
+        heard.append((notice.severity or "", notice.message_primary, notice.message_hint))
+
+    connection.add_notice_handler(hear)
+    return heard

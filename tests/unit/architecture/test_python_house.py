@@ -1,0 +1,82 @@
+"""The Python of the tree keeps to its rooms: a pure core, and one room that touches the server."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGE = ROOT / "plpython" / "src" / "discreet"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+ROOMS = {"core", "budget", "dp", "gate", "personal", "audited", "local", "mls", "release", "ops", "server"}
+HEAVY = ["pglast", "opendp", "numpy", "scipy", "psycopg", "discreet.dp"]
+
+each_module = pytest.mark.parametrize("module", MODULES, ids=lambda file: str(file.relative_to(PACKAGE)))
+
+
+def room(module: Path) -> str:
+    return module.relative_to(PACKAGE).parts[0]
+
+
+def imports(module: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relatively"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@each_module
+def test_only_the_server_room_touches_plpy(module: Path) -> None:
+    assert room(module) == "server" or not re.search(r"\bplpy\b", module.read_text())
+
+
+@each_module
+def test_only_the_server_room_imports_from_it(module: Path) -> None:
+    if room(module) != "server":
+        assert not [name for name in imports(module) if name.startswith("discreet.server")]
+
+
+@each_module
+def test_the_core_imports_no_feature(module: Path) -> None:
+    if room(module) == "core":
+        ours = [name for name in imports(module) if name.startswith("discreet.")]
+        assert all(name.startswith("discreet.core.") for name in ours)
+
+
+@each_module
+def test_noise_and_connections_come_from_nowhere_but_the_parts_chosen_for_them(module: Path) -> None:
+    roots = {name.partition(".")[0] for name in imports(module)}
+    assert not roots & {"random", "psycopg", "psycopg2"}
+    assert "numpy.random" not in module.read_text()
+
+
+@each_module
+def test_every_module_says_what_it_is_for(module: Path) -> None:
+    assert ast.get_docstring(ast.parse(module.read_text()))
+
+
+def test_a_folder_of_the_package_has_the_name_of_a_feature() -> None:
+    folders = {each.name for each in PACKAGE.iterdir() if each.is_dir() and each.name != "__pycache__"}
+    assert folders <= ROOMS
+
+
+def test_a_folder_of_tests_has_the_name_of_a_feature_or_of_what_it_watches() -> None:
+    for kind in ("unit", "database"):
+        folders = {each.name for each in (ROOT / "tests" / kind).iterdir() if each.is_dir()}
+        assert folders <= ROOMS | {"architecture", "demo", "__pycache__"}
+
+
+def test_what_every_call_imports_is_light() -> None:
+    # importing these takes 50 to 200 ms in a fresh backend: whoever needs one imports it when it is used
+    program = f"import sys, discreet.server.entry; print([name for name in {HEAVY} if name in sys.modules])"
+    path = {"PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run([sys.executable, "-c", program], env=path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
