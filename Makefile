@@ -13,7 +13,7 @@ export PG_CONFIG
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test up down reset psql dsn build install uninstall lint unit database statistical attacks \
-        bench updatecheck lock clean server-packages test-packages
+        bench updatecheck reference lock clean server-packages test-packages
 
 help:  ## list every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ bench: test-packages install  ## ratios to native SQL, measured in one run
 	@$(VENV)/python -m bench
 
 ##-- keeping house
+
+reference: up  ## write docs/reference.md anew from the comments in the database
+	@python3 dev/reference.py
 
 lock: test-packages  ## compile the lock files anew
 	@for folder in plpython dev; do (cd $$folder && ../$(VENV)/pip-compile -q --generate-hashes --strip-extras \

@@ -1,0 +1,1 @@
+"""What discreet costs, measured against native SQL in one run."""

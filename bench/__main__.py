@@ -1,0 +1,93 @@
+"""`python -m bench`: measures on a throw-away cluster, prints a table and writes it to bench/results.md."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, fields
+from pathlib import Path
+
+os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
+
+from bench import budget, dp  # noqa: E402
+from bench.measure import Line, Subject  # noqa: E402
+from dev.cluster import Cluster  # noqa: E402
+
+RESULTS = Path(__file__).with_name("results.md")
+SETTINGS = {
+    "shared_buffers": "512MB",
+    "max_parallel_workers_per_gather": "2",
+    "max_wal_size": "4GB",
+    "fsync": "on",
+    "synchronous_commit": "on",
+}
+Benchmark = Callable[[Subject], Iterable[Line]]
+FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
+    "dp": (dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
+    "budget": (budget.load, (budget.charge, budget.concurrent_charges, budget.accounting)),
+}
+
+
+@contextmanager
+def throw_away_cluster() -> Iterator[Cluster]:
+    folder = Path(tempfile.mkdtemp(prefix="discreet-bench-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    cluster = Cluster(folder / "cluster", settings=SETTINGS)
+    try:
+        cluster.start()
+        cluster.sql("SET client_min_messages = warning; CREATE EXTENSION discreet CASCADE")
+        yield cluster
+    finally:
+        try:
+            cluster.remove()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def cells(line: Line) -> list[str]:
+    shown = {None: "", True: "yes", False: "no"}
+    return [*astuple(line)[:-1], shown[line.met]]
+
+
+def table(lines: Iterable[Line]) -> str:
+    """The lines as a table that is plain text and Markdown."""
+    rows = [[field.name for field in fields(Line)], *map(cells, lines)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, ["-" * width for width in widths])
+    return "".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |\n" for row in rows
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--only", choices=FEATURES, help="measure one feature")
+    parser.add_argument("--rows", type=int, default=5_000_000, help="rows that the aggregates read (5000000)")
+    parser.add_argument("--repetitions", type=int, default=9, help="of each question over these rows (9)")
+    arguments = parser.parse_args()
+
+    lines: list[Line] = []
+    with throw_away_cluster() as cluster:
+        subject = Subject(cluster, arguments.rows, arguments.repetitions)
+        version = cluster.sql("SHOW server_version")
+        for load, benchmarks in [FEATURES[name] for name in FEATURES if arguments.only in (None, name)]:
+            load(subject)
+            for benchmark in benchmarks:
+                for line in benchmark(subject):
+                    print("  ".join(filter(None, cells(line))), flush=True)
+                    lines.append(line)
+    heading = (
+        f"PostgreSQL {version}, {os.cpu_count()} cores, {arguments.rows} rows in 50 groups, "
+        f"{arguments.repetitions} repetitions. Native and discreet in turn: medians and, in brackets, the middle "
+        "half of the durations, or all rates.\n"
+    )
+    print(f"\n{heading}\n{table(lines)}", end="")
+    RESULTS.write_text(f"# What discreet costs\n\nWritten by `make bench`.\n\n{heading}\n{table(lines)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""What a charge takes, and how many questions a budget pays for."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from decimal import ROUND_UP, Decimal
+
+import psycopg
+
+from bench.measure import Line, Sample, Subject, alternate, rate
+
+MOST_MILLISECONDS = 2
+CHARGES = 1000
+SESSIONS = 16
+LEAST_PER_SECOND = 300
+ROUNDS = 3
+ROUND_SECONDS = 5
+
+PEOPLE = 10_000
+SMALL_EPSILON = Decimal("0.01")
+
+# what the executor hook sends for SELECT dp_count(*) FROM payers
+CHARGE = """
+    SELECT discreet._ledger('charge_aggregates', jsonb_build_object(
+        'role', session_user, 'question', 'SELECT dp_count(*) FROM payers', 'wish', '0.001', 'unreadable', NULL,
+        'unsafe', NULL, 'unsafe_code', NULL, 'inside', jsonb_build_array('payers'::regclass::oid),
+        'outside', '[]'::jsonb,
+        'sites', jsonb_build_array(jsonb_build_object('function', 'dp_count', 'epsilon', NULL, 'sets', 1))))
+"""
+# the least that a database can do durably
+COMMIT = "UPDATE counter SET value = value + 1"
+QUESTION = "SELECT discreet.dp_count(id, 0.001) FROM payers"
+
+
+def load(subject: Subject) -> None:
+    subject.cluster.sql("""
+        CREATE TABLE counter AS SELECT 0 AS value;
+        CREATE TABLE payers (id int PRIMARY KEY);
+        SELECT discreet.create_dataset('payers', 1000);
+        SELECT discreet.protect('payers', 'id', 'payers');
+    """)
+
+
+def charge(subject: Subject) -> Iterator[Line]:
+    """One session charges, and one commits an UPDATE of one row."""
+    with subject.connect() as connection:
+        native, discreet = alternate(
+            CHARGES, lambda: connection.execute(COMMIT), lambda: connection.execute(CHARGE)
+        )
+    median = 1000 * discreet.median
+    yield Line(
+        "charge on a warm connection; native: UPDATE",
+        native.milliseconds(),
+        discreet.milliseconds(),
+        f"{median:.2f} ms",
+        f"<= {MOST_MILLISECONDS} ms",
+        median <= MOST_MILLISECONDS,
+    )
+
+
+def concurrent_charges(subject: Subject) -> Iterator[Line]:
+    """16 sessions at one dataset, against 16 sessions at one row."""
+    statements = (COMMIT, CHARGE, QUESTION)
+    rounds = [
+        [rate(subject.connect, SESSIONS, ROUND_SECONDS, statement) for statement in statements] for _ in range(ROUNDS)
+    ]
+    native, charges, questions = (Sample(rates) for rates in zip(*rounds, strict=True))
+    for name, sample in (("charges", charges), ("whole questions", questions)):
+        yield Line(
+            f"{name} of {SESSIONS} sessions; native: UPDATEs",
+            native.rate(),
+            sample.rate(),
+            f"{sample.median:.0f}/s",
+            f">= {LEAST_PER_SECOND}/s",
+            sample.median >= LEAST_PER_SECOND,
+        )
+    intact = subject.cluster.sql("SELECT intact FROM discreet.verify_log() WHERE dataset = 'payers'")
+    if intact != "t":
+        raise RuntimeError("the hash chain does not fit after concurrent charges")
+
+
+def laplace_deviation(epsilon: Decimal) -> float:
+    """Standard deviation of discrete Laplace noise on a count."""
+    p = math.exp(-float(epsilon))
+    return math.sqrt(2 * p) / (1 - p)
+
+
+def questions_until_exhausted(subject: Subject, accounting: str, epsilon: Decimal) -> tuple[int, float]:
+    """Counts until the budget of (1, 1e-6) refuses: how many answers, and their standard deviation."""
+    table = f"people_{accounting}"
+    subject.cluster.sql(f"""
+        CREATE TABLE {table} (id int PRIMARY KEY);
+        INSERT INTO {table} SELECT generate_series(1, {PEOPLE});
+        SELECT discreet.create_dataset('{table}', 1, 1e-6, '{accounting}');
+        SELECT discreet.protect('{table}', 'id', '{table}');
+    """)
+    answers: list[int] = []
+    with subject.connect() as connection:
+        try:
+            while True:
+                rows = connection.execute(f"SELECT discreet.dp_count(id, {epsilon}) FROM {table}").fetchall()
+                answers.append(int(str(rows[0][0])))
+        except psycopg.Error as error:
+            if error.sqlstate != "DP003":
+                raise
+    return len(answers), statistics.stdev(answers)
+
+
+def accounting(subject: Subject) -> Iterator[Line]:
+    """Equally accurate counts under the same limit; Gaussian noise of scale 1 / epsilon under zcdp."""
+    deviation = laplace_deviation(SMALL_EPSILON)
+    equally_accurate = Decimal(1 / deviation).quantize(Decimal("1e-9"), ROUND_UP)
+    pure, pure_deviation = questions_until_exhausted(subject, "pure", SMALL_EPSILON)
+    zcdp, zcdp_deviation = questions_until_exhausted(subject, "zcdp", equally_accurate)
+    yield Line(
+        f"counts of standard deviation {deviation:.0f} under (1, 1e-6); native: pure, discreet: zcdp",
+        f"{pure} (measured {pure_deviation:.0f})",
+        f"{zcdp} (measured {zcdp_deviation:.0f})",
+        f"{zcdp / pure:.1f} times",
+        "> 2 times",
+        zcdp > 2 * pure,
+    )

@@ -1,0 +1,57 @@
+"""Writes docs/reference.md from the comments in a database that has the extension: `make reference`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from dev.cluster import Cluster, own_cluster  # noqa: E402
+
+HEAD = """# Reference
+
+Written by `make reference` from the comments in the database.
+"""
+
+FUNCTIONS = r"""
+    SELECT '| `' || p.proname || '('
+           || CASE WHEN p.prokind = 'a' AND p.pronargs = 0 THEN '*' ELSE pg_get_function_arguments(p.oid) END || ')'
+           || CASE pg_get_function_result(p.oid) WHEN 'void' THEN '' ELSE ' → ' || pg_get_function_result(p.oid) END
+           || '` | ' || obj_description(p.oid, 'pg_proc') || ' |'
+    FROM pg_proc p
+    WHERE p.pronamespace = 'discreet'::regnamespace AND p.proname !~ '^_' AND (p.prokind = 'a') = {aggregate}
+    ORDER BY p.proname, p.pronargs
+"""
+VIEWS = r"""
+    SELECT '| `' || c.relname || '` | ' || obj_description(c.oid, 'pg_class') || ' | '
+           || (SELECT string_agg('`' || a.attname || '`', ', ' ORDER BY a.attnum) FROM pg_attribute a
+               WHERE a.attrelid = c.oid AND a.attnum > 0) || ' |'
+    FROM pg_class c WHERE c.relnamespace = 'discreet'::regnamespace AND c.relkind = 'v' ORDER BY 1
+"""
+SETTINGS = r"""
+    SELECT '| `' || name || '` | ' || short_desc || ' | '
+           || CASE context WHEN 'user' THEN 'everybody' ELSE 'superusers' END || ' |'
+    FROM pg_settings WHERE name LIKE 'discreet.%' ORDER BY name
+"""
+ROLES = r"""
+    SELECT '| `' || rolname || '` | ' || substr(shobj_description(oid, 'pg_authid'), 11) || ' |'
+    FROM pg_roles WHERE rolname LIKE 'discreet\_%' ORDER BY rolname
+"""
+SECTIONS = [
+    ("Aggregates", "| aggregate | |\n|---|---|", FUNCTIONS.format(aggregate="true")),
+    ("Functions", "| function | |\n|---|---|", FUNCTIONS.format(aggregate="false")),
+    ("Views", "| view | | columns |\n|---|---|---|", VIEWS),
+    ("Settings", "| setting | | set by |\n|---|---|---|", SETTINGS),
+    ("Group roles", "| role | |\n|---|---|", ROLES),
+]
+
+
+def reference(cluster: Cluster, database: str) -> str:
+    sections = [f"## {title}\n\n{head}\n{cluster.sql(query, database)}\n" for title, head, query in SECTIONS]
+    return "\n".join([HEAD, *sections])
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "reference.md").write_text(reference(own_cluster(), "discreet"))

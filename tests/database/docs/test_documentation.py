@@ -1,0 +1,87 @@
+"""Every SQL block of README and docs runs, and prints what it says: noise differs, words and shape do not."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dev.cluster import ROOT, Cluster
+from dev.reference import reference
+from tests.conftest import Database
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"(?:<!-- role: (\w+) -->\n)?```sql\n(.*?)```\n(?:```text\n(.*?)```)?", re.DOTALL)
+
+
+@pytest.fixture(scope="session")
+def demo_database(cluster: Cluster) -> Iterator[Database]:
+    """What `make demo` leaves behind, its curator's acts and questions included."""
+    subprocess.run(["bash", ROOT / "demo" / "first_session.sh", cluster.dsn()], check=True, capture_output=True)
+    database = Database(cluster, "discreet_demo")
+    yield database
+    database.close()
+    cluster.sql("DROP DATABASE discreet_demo")
+    cluster.sql("DROP ROLE carol; DROP ROLE ann; DROP ROLE otto; DROP ROLE hr_team; DROP ROLE IF EXISTS clinic_team")
+
+
+def blocks(page: Path) -> list[tuple[str, str, str | None]]:
+    return [(role or "postgres", sql, output) for role, sql, output in BLOCK.findall(page.read_text())]
+
+
+def run(database: Database, role: str, sql: str) -> str:
+    command = ["psql", database.dsn(role), "-Xq", "-P", "footer=off"]
+    done = subprocess.run(command, input=sql, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def shape(text: str) -> list[str]:
+    """The lines of an output, without numbers and widths of columns."""
+    lines = [re.sub(r"[-+ ]+", " ", re.sub(r"[0-9.]+", "0", line)).strip() for line in text.splitlines()]
+    return [line for line in lines if line]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_sql_block_runs_and_prints_what_it_says(page: Path, demo_database: Database) -> None:
+    if page.name == "README.md":  # tells the same story as the demo, from its beginning
+        demo_database.cluster.sql("SELECT discreet.unprotect('hr.employee')", "discreet_demo")
+        demo_database.cluster.sql(
+            "TRUNCATE discreet._charge, discreet._refusal, discreet._budget, discreet._dataset, discreet._protected_table,"
+            " discreet._protected_column",
+            "discreet_demo",
+        )
+    elif page.name != "reference.md":
+        demo_database.cluster.sql(
+            "INSERT INTO discreet._dataset VALUES ('default', 'pure', 'unbounded') ON CONFLICT DO NOTHING;"
+            "INSERT INTO discreet._budget VALUES ('default', 0, true, 100, 0, 100) ON CONFLICT DO NOTHING",
+            "discreet_demo",
+        )
+    for role, sql, output in blocks(page):
+        printed = run(demo_database, role, sql)
+        if output:
+            said = shape(output)
+            assert [line for line in said if line not in shape(printed)] == []
+        else:
+            assert "ERROR" not in printed, printed
+
+
+def test_the_first_session_of_the_readme_is_that_of_the_demo() -> None:
+    statements = [sql for _, sql, _ in blocks(ROOT / "README.md")]
+    demo = "".join((ROOT / "demo" / f"{part}.sql").read_text() for part in ("curator", "analyst", "auditor"))
+    for line in "".join(statements).splitlines():
+        if not line.startswith("SELECT dataset, role"):
+            assert line in demo
+
+
+def test_the_reference_page_is_current(cluster: Cluster, template: str) -> None:
+    assert (ROOT / "docs" / "reference.md").read_text() == reference(cluster, template)
+
+
+def test_every_link_in_the_documentation_leads_to_a_file() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
