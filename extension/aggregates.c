@@ -27,20 +27,6 @@ new_state(FunctionCallInfo fcinfo, Size size)
 	return MemoryContextAllocZero(context, size);
 }
 
-/* The type of a polymorphic argument, found once per call site. */
-static inline Oid
-argument_type(FunctionCallInfo fcinfo, int argument)
-{
-	if (fcinfo->flinfo->fn_extra == NULL)
-	{
-		Oid		   *cached = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(Oid));
-
-		*cached = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, argument));
-		fcinfo->flinfo->fn_extra = cached;
-	}
-	return *(Oid *) fcinfo->flinfo->fn_extra;
-}
-
 static double
 bound_argument(FunctionCallInfo fcinfo, int argument, Oid type)
 {

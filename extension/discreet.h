@@ -47,6 +47,7 @@ typedef struct Grid
 } Grid;
 
 extern bool is_bounded_type(Oid type);
+extern Oid argument_type(FunctionCallInfo fcinfo, int argument);
 extern double numeric_as_double(Datum datum);
 extern double value_as_double(Oid type, Datum datum);
 extern Datum value_of_number(Oid type, const char *text);

@@ -9,6 +9,7 @@
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/float.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
@@ -122,6 +123,20 @@ value_as_double(Oid type, Datum datum)
 	return isinf(number) ? get_float8_nan() : number;
 }
 
+/* The type of a polymorphic argument, found once per call site. */
+Oid
+argument_type(FunctionCallInfo fcinfo, int argument)
+{
+	if (fcinfo->flinfo->fn_extra == NULL)
+	{
+		Oid		   *cached = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(Oid));
+
+		*cached = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, argument));
+		fcinfo->flinfo->fn_extra = cached;
+	}
+	return *(Oid *) fcinfo->flinfo->fn_extra;
+}
+
 void
 check_bounds(double lower, double upper)
 {
@@ -197,4 +212,51 @@ value_of_number(Oid type, const char *text)
 		default:
 			return TimestampGetDatum((Timestamp) rint((number - SECONDS_1970_TO_2000) * USECS_PER_SEC));
 	}
+}
+
+PG_FUNCTION_INFO_V1(discreet_on_grid);
+
+/* _on_grid(value, exponent, lower, upper): the grid integer of a value, NULL for what takes no part. */
+Datum
+discreet_on_grid(PG_FUNCTION_ARGS)
+{
+	Oid			type = argument_type(fcinfo, 0);
+	Grid		grid = {
+		.exponent = PG_GETARG_INT32(1),
+		.scale = ldexp(1.0, -PG_GETARG_INT32(1)),
+		.lower = PG_GETARG_INT64(2),
+		.upper = PG_GETARG_INT64(3),
+	};
+	double		number;
+
+	if (!is_bounded_type(type))
+		elog(ERROR, "values of type %u have no place on a grid", type);
+	number = value_as_double(type, PG_GETARG_DATUM(0));
+	if (isnan(number))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(on_grid(&grid, number));
+}
+
+PG_FUNCTION_INFO_V1(discreet_bin);
+
+/* _bin(value, lower, upper, bins): which of so many equal bins holds a value; the outermost hold those outside. */
+Datum
+discreet_bin(PG_FUNCTION_ARGS)
+{
+	Oid			type = argument_type(fcinfo, 0);
+	double		lower = PG_GETARG_FLOAT8(1);
+	double		upper = PG_GETARG_FLOAT8(2);
+	int			bins = PG_GETARG_INT32(3);
+	double		number;
+
+	if (!is_bounded_type(type))
+		elog(ERROR, "values of type %u have no bins", type);
+	number = value_as_double(type, PG_GETARG_DATUM(0));
+	if (isnan(number))
+		PG_RETURN_NULL();
+	if (!(number > lower))
+		PG_RETURN_INT32(0);
+	if (number >= upper)
+		PG_RETURN_INT32(bins - 1);
+	PG_RETURN_INT32((int) Min(floor((number - lower) / (upper - lower) * bins), bins - 1));
 }

@@ -61,4 +61,19 @@ TO discreet_curator, discreet_analyst;
 
 GRANT EXECUTE ON FUNCTION discreet.verify_log() TO discreet_curator, discreet_auditor;
 
-GRANT EXECUTE ON FUNCTION discreet._ledger_ping(jsonb), discreet._ledger_charge_aggregates(jsonb) TO discreet_ledger;
+-- the gate: whoever holds a budget may ask
+GRANT EXECUTE ON FUNCTION
+    discreet.query(text, numeric, text[], boolean),
+    discreet.query_json(text, numeric, text[], boolean),
+    discreet.explain(text, numeric)
+TO discreet_curator, discreet_analyst;
+
+GRANT EXECUTE ON FUNCTION
+    discreet._ledger_ping(jsonb),
+    discreet._ledger_charge_aggregates(jsonb),
+    discreet._ledger_describe(jsonb),
+    discreet._ledger_recall(jsonb),
+    discreet._ledger_charge_question(jsonb),
+    discreet._ledger_store(jsonb),
+    discreet._ledger_refused(jsonb)
+TO discreet_ledger;

@@ -1,3 +1,5 @@
+-- No foreign keys between the tables of this extension: pg_restore -j fills them in any order.
+
 -- One privacy unit over all its tables: the people whose budget is kept together.
 CREATE TABLE discreet._dataset (
     dataset          text PRIMARY KEY CHECK (dataset <> ''),
@@ -11,7 +13,7 @@ COMMENT ON TABLE discreet._dataset IS 'One privacy unit over all its tables: the
 -- attnum follows a renamed column; a restored dump brings names, from which a trigger finds it.
 CREATE TABLE discreet._protected_table (
     relation     regclass PRIMARY KEY,
-    dataset      text REFERENCES discreet._dataset,
+    dataset      text,
     unit         name,
     unit_attnum  int2,
     policy       text NOT NULL CHECK (policy IN ('noisy', 'personal', 'audited', 'public')),
@@ -30,7 +32,7 @@ CREATE TABLE discreet._protected_table (
 COMMENT ON TABLE discreet._protected_table IS 'Tables about people, and the policy under which questions about them are answered.';
 
 CREATE TABLE discreet._protected_column (
-    relation    regclass NOT NULL REFERENCES discreet._protected_table ON DELETE CASCADE,
+    relation    regclass NOT NULL,
     column_name name NOT NULL,
     attnum      int2 NOT NULL,
     lower       numeric,

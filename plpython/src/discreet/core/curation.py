@@ -132,14 +132,16 @@ def protect(
     catalog.lock()
     if catalog.policy(relation) is not None:
         raise DuplicateObjectError(
-            f"{relation.quoted_name} is protected already", "To change its policy, call discreet.unprotect() first."
+            f"{relation.quoted_name} is protected already",
+            "To change its policy, call discreet.unprotect() first.",
         )
     if policy.unit is not None:
         existing_column(catalog, relation, policy.unit)
     if policy.policy == "public":
         if dataset is not None or epsilon is not None or delta is not None:
             raise InvalidParameterError(
-                "a public table belongs to no dataset and has no budget", "Leave dataset, epsilon and delta out."
+                "a public table belongs to no dataset and has no budget",
+                "Leave dataset, epsilon and delta out.",
             )
         refuse_public(catalog.linked(relation), relation)
     else:
@@ -156,7 +158,8 @@ def dataset_for(
     if name is not None:
         if epsilon is not None or delta is not None:
             raise InvalidParameterError(
-                "dataset and epsilon are both given", "The limits are those of the dataset; leave epsilon and delta out."
+                "dataset and epsilon are both given",
+                "The limits are those of the dataset; leave epsilon and delta out.",
             )
         manageable_dataset(catalog, name)
         refuse_linked(linked, relation, name)
@@ -199,7 +202,9 @@ def refuse_public(linked: list[Neighbour], relation: Relation) -> None:
             )
 
 
-def describe_column(catalog: Catalog, name: str | None, column_name: str | None, description: ColumnDescription) -> None:
+def describe_column(
+    catalog: Catalog, name: str | None, column_name: str | None, description: ColumnDescription
+) -> None:
     relation = own_table(catalog, name)
     if catalog.policy(relation) is None:
         raise not_protected(relation)
@@ -228,7 +233,9 @@ def check_categories(catalog: Catalog, column: Column, categories: tuple[str, ..
         if not fits:
             raise InvalidParameterError(
                 f"category '{category}' is no value of column \"{column.name}\", which is of type {column.base_type}",
-                f"Its values are: {', '.join(column.labels)}." if column.labels else "Write it as that type is written.",
+                f"Its values are: {', '.join(column.labels)}."
+                if column.labels
+                else "Write it as that type is written.",
             )
     # a person would be counted in both groups
     equal = catalog.equal_values(column, categories) if column.labels is None else None
@@ -247,14 +254,18 @@ def unprotect(catalog: Catalog, name: str | None) -> None:
 
 
 def grant_budget(
-    catalog: Catalog, dataset_name: str | None, role: str | None, epsilon: Decimal | None, delta: Decimal | None
+    catalog: Catalog,
+    dataset_name: str | None,
+    role: str | None,
+    epsilon: Decimal | None,
+    delta: Decimal | None,
 ) -> None:
     require_curator(catalog)
     dataset = manageable_dataset(catalog, given("dataset", dataset_name))
     wished = epsilon_limit("epsilon", epsilon), delta_limit("delta", delta)
     if wished[0] > dataset.epsilon or wished[1] > dataset.delta:
         raise InvalidParameterError(
-            f"epsilon {wished[0]}, delta {wished[1]} is more than dataset \"{dataset.name}\" has: "
+            f'epsilon {wished[0]}, delta {wished[1]} is more than dataset "{dataset.name}" has: '
             f"epsilon {dataset.epsilon}, delta {dataset.delta}",
             "A role's limit is a part of the dataset's; give less.",
         )
@@ -266,7 +277,8 @@ def revoke_budget(catalog: Catalog, dataset_name: str | None, role: str | None) 
     dataset = manageable_dataset(catalog, given("dataset", dataset_name))
     if not catalog.revoke_budget(dataset.name, given("role", role)):
         raise UndefinedObjectError(
-            f'{role} holds no budget in dataset "{dataset.name}"', "View discreet.budget_status shows who does."
+            f'{role} holds no budget in dataset "{dataset.name}"',
+            "View discreet.budget_status shows who does.",
         )
 
 
@@ -302,7 +314,8 @@ def own_table(catalog: Catalog, name: str | None) -> Relation:
         )
     if not (relation.owned_by_caller or caller.superuser):
         raise InsufficientPrivilegeError(
-            f"{caller.name} does not own {relation.quoted_name}", "Its owner, being a curator, or a superuser can do this."
+            f"{caller.name} does not own {relation.quoted_name}",
+            "Its owner, being a curator, or a superuser can do this.",
         )
     return relation
 

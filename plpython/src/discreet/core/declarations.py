@@ -158,7 +158,8 @@ class ColumnDescription:
         if lower is None or upper is None:
             missing = "lower" if lower is None else "upper"
             raise InvalidParameterError(
-                f"{missing} is missing", "Bounds come in pairs: without both, one person's influence has no limit."
+                f"{missing} is missing",
+                "Bounds come in pairs: without both, one person's influence has no limit.",
             )
         for name, bound in (("lower", lower), ("upper", upper)):
             if not bound.is_finite():
@@ -178,9 +179,7 @@ class ColumnDescription:
                 "a category is NULL", "Rows whose value is NULL take no part; name only real values."
             )
         if not all(isinstance(category, str) for category in self.categories):
-            raise InvalidParameterError(
-                "categories is a list of lists", "Give one plain list, such as '{red,green}'."
-            )
+            raise InvalidParameterError("categories is a list of lists", "Give one plain list, such as '{red,green}'.")
         repeated = [category for category, times in Counter(self.categories).items() if times > 1]
         if repeated:
             raise InvalidParameterError(f"category {quoted(repeated[0])} is named twice", "Name each value once.")

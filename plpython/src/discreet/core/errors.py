@@ -54,3 +54,33 @@ class RefusedShapeError(DiscreetError):
     """A question of a shape that cannot be answered privately."""
 
     sqlstate = "DP001"
+
+
+class TrackerError(DiscreetError):
+    """A question that singles out a person."""
+
+    sqlstate = "DP002"
+
+
+class NoAccessError(DiscreetError):
+    """The asker holds no budget for these people, or may not read the table."""
+
+    sqlstate = "DP004"
+
+
+class MissingBoundsError(DiscreetError):
+    """One person's influence has no declared limit."""
+
+    sqlstate = "DP005"
+
+
+class TouchedDataError(DiscreetError):
+    """Anything that goes wrong after the data was touched: one constant message."""
+
+    sqlstate = "DP000"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the question could not be answered; what it costs is paid",
+            "The reason is not told, since it could depend on the data. The server's log has it.",
+        )

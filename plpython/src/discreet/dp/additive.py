@@ -123,9 +123,8 @@ class AdditiveNoise:
 
     def half_width(self, probability: Fraction = USUAL_PROBABILITY) -> int:
         """The smallest integer w with P(|noise| <= w) >= *probability*; half a step more on a lattice."""
-        return (self._lattice_half_width(checked_probability(probability)) << self.shift) + (
-            (1 << self.shift) >> 1
-        )
+        width = self._lattice_half_width(checked_probability(probability))
+        return (width << self.shift) + ((1 << self.shift) >> 1)
 
     def _lattice_half_width(self, probability: Fraction) -> int:
         raise NotImplementedError
@@ -142,8 +141,8 @@ class DiscreteLaplace(AdditiveNoise):
     Precondition: the values are integers, and one person changes their vector by no more than the
     sensitivity in L1.
     Guarantee: pure differential privacy with epsilon = sensitivity / scale (``epsilon_at``).
-    Source: Ghosh, Roughgarden and Sundararajan 2012; sampler: Canonne, Kamath and Steinke 2020, Algorithm
-    2.
+    Source: Ghosh, Roughgarden and Sundararajan 2012; sampler: Algorithm 2 of Canonne, Kamath and Steinke
+    2020.
     """
 
     accounting: ClassVar[Accounting] = Accounting.PURE
@@ -199,8 +198,8 @@ class DiscreteGaussian(AdditiveNoise):
         """An upper bound of P(noise >= least), by the continuous Gaussian beyond least - 1.
 
         The weights from *least* on sum to at most the integral from least - 1, and all weights to at least
-        the whole integral (Poisson summation). Then P(N(0,1) >= z) <= e**(-z**2/2) * min(1/2, 1 / (z sqrt(2
-        pi))); 2.5 stands for sqrt(2 pi) = 2.5066...
+        the whole integral (Poisson summation). Then, for the normal distribution, P(N >= z) is at most
+        e**(-z**2/2) * min(1/2, 1 / (z sqrt(2 pi))); 2.5 stands for sqrt(2 pi) = 2.5066...
         """
         with localcontext(WORKING):
             z = decimal_of((least - 1) / self.scale)

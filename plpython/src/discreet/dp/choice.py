@@ -46,10 +46,17 @@ class ExponentialChoice:
 
     def release(self, losses: Sequence[int]) -> int:
         """The index of a candidate with a loss near the least."""
-        if not losses:
+        return self.release_many([losses])[0]
+
+    def release_many(self, groups: Sequence[Sequence[int]]) -> list[int]:
+        """A choice for every group; the price covers all of them together.
+
+        Precondition: a person's largest change of a loss, added up over groups, stays within *sensitivity*.
+        """
+        if not all(groups):
             raise InvalidParameterError("there is nothing to choose from")
         source = noisy_choice(self.price.accounting, _calibrated(self.sensitivity, self.price))
-        return source.draw([min(loss, _LARGEST_LOSS) for loss in losses])
+        return [source.draw([min(loss, _LARGEST_LOSS) for loss in losses]) for losses in groups]
 
     def half_width(self, candidates: int, probability: Fraction = USUAL_PROBABILITY) -> int:
         """With at least this probability the chosen loss is above the least by no more than this.
@@ -64,7 +71,7 @@ class ExponentialChoice:
 @lru_cache(maxsize=1024)
 def _calibrated(sensitivity: int, price: Price) -> float:
     """A scale that keeps the price by OpenDP's own privacy map."""
-    # Pure loses twice, once for the chosen candidate and once for the others; in rho the two never add up.
+    # 2 sensitivity / epsilon; with epsilon = sqrt(8 rho) that is sensitivity / sqrt(2 rho).
     wanted = needed_scale(Fraction(sensitivity), price) * (2 if price.accounting is Accounting.PURE else 1)
     for attempt in range(8):
         scale = float_above(wanted * (1 + Fraction(attempt, 2**50)))

@@ -76,8 +76,7 @@ def gaussian_rho(epsilon: Numeric, delta: Numeric) -> Decimal:
     low, high = Fraction(0), Fraction(1)
     while zcdp_epsilon(high, chance) <= wanted:
         low, high = high, high * 2
-    # For delta >= 1e-30, epsilon <= rho + 2 sqrt(70 rho): this start is always good and never far from the
-    # answer.
+    # For delta >= 1e-30, epsilon <= rho + 2 sqrt(70 rho): this start is always good, and never far off.
     low = max(low, min(wanted, wanted**2) / 10**4)
     while high - low > low / 2**55:
         middle = (low + high) / 2

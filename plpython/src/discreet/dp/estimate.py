@@ -10,9 +10,10 @@ from __future__ import annotations
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 
 from discreet.core.errors import InvalidParameterError
-from discreet.dp.exact import Numeric, exact, readable, sqrt_above
+from discreet.dp.exact import Numeric, decimal_above, decimal_below, exact, readable, sqrt_above
 from discreet.dp.grid import Grid
 from discreet.dp.sensitivity import (
     Neighbours,
@@ -85,11 +86,8 @@ def exact_parts(kind: Kind, totals: Totals) -> tuple[int, ...]:
     return (n, first, 4 * totals.squares - 4 * c * totals.total + c * c * n)
 
 
-def assemble(
-    kind: Kind, grid: Grid | None, noisy: tuple[int, ...], spreads: tuple[Fraction, ...]
-) -> int | Decimal:
-    """The statistic from its noisy parts; *spreads* are the scales of their noise and decide the digits
-    shown.
+def assemble(kind: Kind, grid: Grid | None, noisy: tuple[int, ...], spreads: tuple[Fraction, ...]) -> int | Decimal:
+    """The statistic from its noisy parts; *spreads*, the scales of their noise, decide the digits shown.
 
     count: never negative. avg: inside the bounds; the middle of them when there is nothing but noise.
     variance: of a sample (divided by n - 1), from 0 to (width/2)**2 * n/(n-1), its largest possible value;
@@ -113,19 +111,23 @@ def assemble(
 
 def _average(grid: Grid, n: int, centred: int, spread: Fraction) -> Decimal:
     centred = min(max(centred, -grid.width * n), grid.width * n)
-    average = (Fraction(centred, 2 * n) + Fraction(grid.lower + grid.upper, 2)) * grid.step
-    shown = readable(average, spread * grid.step / (2 * n))
+    average = Fraction(centred + (grid.lower + grid.upper) * n, 2 * n) * grid.step
     # Rounding for the eye must not leave the bounds either.
-    low, high = grid.lower * grid.step, grid.upper * grid.step
-    return shown if low <= shown <= high else readable(min(max(average, low), high), Fraction(0))
+    low, high = _shown_bounds(grid)
+    return min(max(readable(average, spread * grid.step / (2 * n)), low), high)
+
+
+@lru_cache(maxsize=256)
+def _shown_bounds(grid: Grid) -> tuple[Decimal, Decimal]:
+    low, high = decimal_above(grid.lower * grid.step, 15), decimal_below(grid.upper * grid.step, 15)
+    return (low, high) if low <= high else (high, high)
 
 
 def _variance(grid: Grid, n: int, centred: int, squares: int) -> Fraction:
     width = grid.width
-    mean = Fraction(min(max(centred, -width * n), width * n), n)
-    square = Fraction(min(max(squares, 0), width**2 * n), n)
-    spread = max(square - mean**2, Fraction(0))
-    return spread * grid.step**2 / 4 * (Fraction(n, n - 1) if n > 1 else 1)
+    centred = min(max(centred, -width * n), width * n)
+    squares = min(max(squares, 0), width**2 * n)
+    return Fraction(max(n * squares - centred**2, 0), 4 * n * max(n - 1, 1)) * grid.step**2
 
 
 def parse_fraction(value: Numeric) -> Fraction:

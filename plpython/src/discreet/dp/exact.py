@@ -27,9 +27,7 @@ def exact(value: Numeric, name: str) -> Fraction:
     try:
         decimal = Decimal(str(value) if isinstance(value, float) else value)
     except InvalidOperation:
-        raise InvalidParameterError(
-            f"{name} must be a number, not {value!r}", "Give a finite number."
-        ) from None
+        raise InvalidParameterError(f"{name} must be a number, not {value!r}", "Give a finite number.") from None
     if not decimal.is_finite():
         raise InvalidParameterError(f"{name} must be finite, not {decimal}", "Give a finite number.")
     if decimal and abs(decimal.adjusted()) > _LARGEST_EXPONENT:
@@ -62,8 +60,8 @@ def sqrt_above(value: Fraction) -> Fraction:
 def ceil_log2(value: Fraction) -> int:
     """The smallest integer e with value <= 2**e, for value > 0."""
     exponent = value.numerator.bit_length() - value.denominator.bit_length()
-    # The difference of bit lengths is off by at most one to either side.
-    return next(e for e in (exponent - 1, exponent, exponent + 1) if value <= Fraction(2) ** e)
+    # Between 2**(exponent - 1) and 2**(exponent + 1), by the bit lengths.
+    return exponent if value <= Fraction(2) ** exponent else exponent + 1
 
 
 def decimal_above(value: Fraction, digits: int = 28) -> Decimal:

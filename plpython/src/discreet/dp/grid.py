@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from discreet.core.errors import InvalidParameterError
 from discreet.dp.exact import Numeric, ceil_log2, exact
@@ -24,11 +25,11 @@ class Grid:
     squares at most 2**120: no 128-bit sum overflows.
 
     A value is off its grid point by at most half a step (less than one next to a bound that is not on the
-    grid). At epsilon <= 1 the noise of a sum has a scale of at least 2**39 - 1 steps, so even if all values are
-    off by a whole step to the same side the error stays below 1 % of it up to 5 * 10**9 rows; where roundings
-    fall to both sides, up to 10**12 rows and far beyond. Whole numbers below bounds of up to 2**40 are on the
-    grid and have no error at all. The noise of an average scales with upper - lower: bounds that are narrow
-    against their distance from zero lose log2 of that ratio in bits.
+    grid). At epsilon <= 1 the noise of a sum has a scale of at least 2**39 - 1 steps, so even if all values
+    are off by a whole step to the same side the error stays below 1 % of it up to 5 * 10**9 rows; where
+    roundings fall to both sides, up to 10**12 rows and far beyond. Whole numbers below bounds of up to
+    2**40 are on the grid and have no error at all. The noise of an average scales with upper - lower:
+    bounds that are narrow against their distance from zero lose log2 of that ratio in bits.
     """
 
     exponent: int
@@ -51,7 +52,7 @@ class Grid:
         last = math.floor(high / step)
         return cls(exponent, min(math.ceil(low / step), last), last)
 
-    @property
+    @cached_property
     def step(self) -> Fraction:
         """The distance between two points."""
         return Fraction(2) ** self.exponent

@@ -66,9 +66,7 @@ def noisy_choice(accounting: Accounting, scale: float) -> NoisyChoice:
     from opendp.metrics import linf_distance
 
     domain = vector_domain(atom_domain(T="i64"))
-    return NoisyChoice(
-        make_noisy_max(domain, linf_distance(T="i64"), _measure(accounting), scale, negate=True)
-    )
+    return NoisyChoice(make_noisy_max(domain, linf_distance(T="i64"), _measure(accounting), scale, negate=True))
 
 
 @lru_cache(maxsize=2)

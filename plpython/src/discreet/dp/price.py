@@ -74,9 +74,11 @@ class Price:
     def __post_init__(self) -> None:
         object.__setattr__(self, "accounting", Accounting(self.accounting))
         amount = exact(self.amount, "price")
-        # A part of the smallest epsilon is still a price: hence the room below it.
-        largest = LARGEST_EPSILON if self.accounting is Accounting.PURE else LARGEST_EPSILON**2 / 2
-        if not SMALLEST_EPSILON**2 / 1000 <= amount <= largest:
+        smallest, largest = SMALLEST_EPSILON, LARGEST_EPSILON
+        if self.accounting is Accounting.ZCDP:
+            smallest, largest = smallest**2 / 2, largest**2 / 2
+        # A part of the smallest price is a price too: hence the room below it.
+        if not smallest / 1000 <= amount <= largest:
             raise InvalidParameterError("price is out of range", "Choose epsilon between 1e-9 and 100.")
         object.__setattr__(self, "amount", amount)
 
@@ -89,9 +91,7 @@ class Price:
         there.
         """
         amount = parse_epsilon(epsilon)
-        return cls(
-            Accounting(accounting), amount if Accounting(accounting) is Accounting.PURE else amount**2 / 2
-        )
+        return cls(Accounting(accounting), amount if Accounting(accounting) is Accounting.PURE else amount**2 / 2)
 
     def split(self, parts: int) -> tuple[Price, ...]:
         """So many equal prices that together cost exactly this one."""

@@ -91,16 +91,19 @@ def _quantiles(
     filtered: bool,
     fraction: Numeric | None,
 ) -> list[int | Decimal]:
-    if kind is Kind.QUANTILE and fraction is None:
+    if kind is Kind.MEDIAN:
+        fraction = Fraction(1, 2)
+    if fraction is None:
         raise InvalidParameterError("a quantile needs a fraction", "0.5 is the median.")
-    wanted = Fraction(1, 2) if fraction is None else parse_fraction(fraction)
+    wanted = parse_fraction(fraction)
     histograms = [group for group in groups if isinstance(group, Histogram)]
     if len(histograms) != len(groups):
         raise InvalidParameterError(f"{kind} is made from histograms")
     if len({(len(group.counts), group.lower, group.upper) for group in histograms}) > 1:
         raise InvalidParameterError("groups of one call site share their bounds")
     choice = ExponentialChoice(quantile_sensitivity(wanted, neighbours, filtered), price)
-    return [bin_value(group, choice.release(quantile_losses(group, wanted))) for group in histograms]
+    chosen = choice.release_many([quantile_losses(group, wanted) for group in histograms])
+    return [bin_value(group, index) for group, index in zip(histograms, chosen, strict=True)]
 
 
 def error_95(
@@ -114,8 +117,8 @@ def error_95(
     """The half-width within which the noise stays with 95 % probability; None where it depends on the data.
 
     count, sum: from the price alone. avg: for a group of *rows* rows, by a union bound over sum and count:
-    with 97.5 % each stays within s and c, then the average is off by at most (s + c * width) / (2 (rows -
-    c)), and never by more than the width. *rows* must be public or itself noisy.
+    with 97.5 % each stays within s and c, and then the average is off by at most (s + c width) / 2 divided
+    by rows - c, and never by more than the width. *rows* must be public or itself noisy.
     """
     kind, neighbours = Kind(kind), Neighbours(neighbours)
     if kind in COUNTS:
@@ -127,8 +130,7 @@ def error_95(
         return None
     grid = needed_grid(kind, grid)
     of_count, of_sum = (
-        mechanism.half_width(Fraction(975, 1000))
-        for mechanism in _mechanisms(kind, grid, price, neighbours, filtered)
+        mechanism.half_width(Fraction(975, 1000)) for mechanism in _mechanisms(kind, grid, price, neighbours, filtered)
     )
     certain = rows - of_count
     bound = Fraction(of_sum + of_count * grid.width, 2 * certain) if certain > 0 else Fraction(grid.width)

@@ -32,7 +32,7 @@ RELATION = """
            c.oid < 16384 OR n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast', 'discreet') AS system,
            pg_has_role(discreet._caller(), c.relowner, 'USAGE') AS owned_by_caller
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.oid = :name::regclass
+    WHERE c.oid = to_regclass(:name::text)
 """
 
 LINKED = """
@@ -218,7 +218,8 @@ class DatabaseCatalog:
         )  # fmt: skip
 
     def remove_protection(self, relation: Relation) -> None:
-        self._run("DELETE FROM discreet._protected_table WHERE relation = :oid::oid", oid=relation.oid)
+        for table in ("_protected_column", "_protected_table"):
+            self._run(f"DELETE FROM discreet.{table} WHERE relation = :oid::oid", oid=relation.oid)  # noqa: S608
 
     def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None:
         if not self._run("SELECT FROM pg_roles WHERE oid = :role::regrole", role=role):

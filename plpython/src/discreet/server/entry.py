@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import wraps
@@ -23,7 +24,7 @@ def sql_errors(
     """Raises a DiscreetError as PostgreSQL's users know errors; language discreet_python drops the traceback."""
 
     @wraps(function)
-    def called(plpy: Plpy, *arguments: Arguments.args, **named: Arguments.kwargs) -> Answer:
+    def called(plpy: Plpy, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Answer:
         try:
             return function(plpy, *arguments, **named)
         except DiscreetError as error:
@@ -35,7 +36,13 @@ def sql_errors(
 
 @sql_errors
 def create_dataset(
-    plpy: Plpy, name: str, epsilon: Decimal, delta: Decimal, accounting: str, neighbours: str, quantum: str | None
+    plpy: Plpy,
+    name: str,
+    epsilon: Decimal,
+    delta: Decimal,
+    accounting: str,
+    neighbours: str,
+    quantum: str | None,
 ) -> None:
     dataset = Dataset(name, epsilon, delta, accounting, neighbours, quantum)
     curation.create_dataset(DatabaseCatalog(plpy), dataset)
@@ -160,10 +167,53 @@ def laplace_scale(plpy: Plpy, sensitivity: Decimal, epsilon: Decimal) -> Decimal
 
 @sql_errors
 def sensitivity(
-    plpy: Plpy, kind: str | None, lower: Decimal | None, upper: Decimal | None, n: int | None, neighbours: str | None
+    plpy: Plpy,
+    kind: str | None,
+    lower: Decimal | None,
+    upper: Decimal | None,
+    n: int | None,
+    neighbours: str | None,
 ) -> Decimal:
     from discreet.dp.sensitivity import sensitivity as sensitivity_of
 
     return sensitivity_of(
-        given("kind", kind), given("lower", lower), given("upper", upper), n, given("neighbours", neighbours)
+        given("kind", kind),
+        given("lower", lower),
+        given("upper", upper),
+        given("n", n),
+        given("neighbours", neighbours),
     )
+
+
+@sql_errors
+def query(
+    plpy: Plpy, sql: str, epsilon: Decimal | None, params: list[str | None] | None, fresh: bool
+) -> Iterable[tuple[object, ...]]:
+    from discreet.server.gate import Gate
+
+    return [tuple(value for _, value in row) for row in Gate(plpy).answer(sql, epsilon, params, fresh)]
+
+
+@sql_errors
+def query_json(
+    plpy: Plpy, sql: str, epsilon: Decimal | None, params: list[str | None] | None, fresh: bool
+) -> Iterable[str]:
+    from discreet.server.gate import Gate
+
+    return [json.dumps(json_object(row), default=str) for row in Gate(plpy).answer(sql, epsilon, params, fresh)]
+
+
+def json_object(row: list[tuple[str, object]]) -> dict[str, object]:
+    """Columns may share a name in SQL, but not in JSON: the second count becomes count_2."""
+    shown: dict[str, object] = {}
+    for name, value in row:
+        again = sum(1 for known in shown if known == name or known.startswith(f"{name}_"))
+        shown[name if name not in shown else f"{name}_{again + 1}"] = value
+    return shown
+
+
+@sql_errors
+def explain(plpy: Plpy, sql: str, epsilon: Decimal | None) -> str:
+    from discreet.server.gate import Gate
+
+    return json.dumps(Gate(plpy).explain(sql, epsilon))

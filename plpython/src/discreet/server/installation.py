@@ -8,13 +8,20 @@ from importlib import metadata
 from pathlib import Path
 
 import discreet
+from discreet.server.parser import load_parser
 from discreet.server.plpy import Plpy, run
 
 Finding = tuple[str, str, str]
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 DEPENDENCIES = ("pglast", "opendp", "numpy")
-GROUP_ROLES = ("discreet_curator", "discreet_analyst", "discreet_auditor", "discreet_trusted", "discreet_ledger")
+GROUP_ROLES = (
+    "discreet_curator",
+    "discreet_analyst",
+    "discreet_auditor",
+    "discreet_trusted",
+    "discreet_ledger",
+)
 
 
 def findings(plpy: Plpy) -> Iterator[Finding]:
@@ -54,6 +61,7 @@ def package_folder() -> Path:
 
 
 def dependencies(plpy: Plpy) -> Iterator[Finding]:
+    load_parser()
     for name in DEPENDENCIES:
         try:
             module = __import__(name)
@@ -110,7 +118,10 @@ def ledger(plpy: Plpy) -> Iterator[Finding]:
 
 
 def event_triggers(plpy: Plpy) -> Iterator[Finding]:
-    rows = run(plpy, "SELECT evtname FROM pg_event_trigger WHERE evtname LIKE 'discreet%' AND evtenabled IN ('O', 'A')")
+    rows = run(
+        plpy,
+        "SELECT evtname FROM pg_event_trigger WHERE evtname LIKE 'discreet%' AND evtenabled IN ('O', 'A')",
+    )
     if len(rows) == 2:
         yield "event triggers", OK, "renamed and dropped tables and columns are followed"
     else:
@@ -143,7 +154,11 @@ def direct_readers(plpy: Plpy) -> Iterator[Finding]:
               " FROM discreet.protected_tables WHERE policy <> 'public' AND direct_readers <> '{}' ORDER BY 1"
     )  # fmt: skip
     for row in rows:
-        yield "direct readers", WARNING, f"{row['relation']} can be read without a budget by: {row['readers']}"
+        yield (
+            "direct readers",
+            WARNING,
+            f"{row['relation']} can be read without a budget by: {row['readers']}",
+        )
 
 
 def divided_people(plpy: Plpy) -> Iterator[Finding]:
@@ -175,4 +190,8 @@ def watching_roles(plpy: Plpy) -> Iterator[Finding]:
         " AND pg_has_role(r.oid, w.oid, 'MEMBER') AND pg_has_role(r.oid, 'discreet_analyst', 'MEMBER') ORDER BY 1, 2",
     )
     for row in rows:
-        yield "watching roles", WARNING, f"analyst {row['analyst']} is a member of {row['through']} and sees past the budget"
+        yield (
+            "watching roles",
+            WARNING,
+            f"analyst {row['analyst']} is a member of {row['through']} and sees past the budget",
+        )

@@ -1,0 +1,365 @@
+"""Row expressions: each node type that is let in, and what it becomes. Everything else is refused.
+
+What comes out is native SQL that cannot raise an error on any row: numbers are clamped to declared bounds before
+arithmetic, divisors are tested, dates are kept within the years 1 to 9999. Whether it fails is thus no oracle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Protocol
+
+from pglast import ast, enums
+
+from discreet.gate.arithmetic import arithmetic, cast
+from discreet.gate.functions import FUNCTIONS
+from discreet.gate.refusal import refuse, refuse_tracker
+from discreet.gate.schema import NUMBERS, Family
+from discreet.gate.values import (
+    NULL,
+    Value,
+    boolean_constant,
+    clamped,
+    literal,
+    number_constant,
+    operator,
+    same_family,
+    typed_literal,
+)
+
+COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
+ARITHMETIC = {"+", "-", "*", "/", "%"}
+LONGEST_LIST = 1000
+DEEPEST = 200
+
+
+class Scope(Protocol):
+    """What a name means here."""
+
+    def column(self, node: ast.ColumnRef) -> Value: ...
+    def parameter(self, number: int, node: Any) -> str | None: ...
+
+
+class Expressions:
+    """Compiles expressions over one scope."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._depth = 0
+
+    def value(self, node: Any, may_identify: bool = False) -> Value:
+        """The expression as native SQL; a column that names people is refused unless it is only counted."""
+        handler = HANDLERS.get(type(node))
+        if handler is None:
+            refuse(f"{describe(node)} in an expression", node)
+        self._depth += 1
+        if self._depth > DEEPEST:
+            refuse("an expression nested too deeply", node)
+        compiled = handler(self, node)
+        self._depth -= 1
+        if compiled.identifies and not may_identify:
+            refuse_tracker(f"using column {compiled.column}", node)
+        return compiled
+
+    def condition(self, node: Any) -> str:
+        """A boolean expression as native SQL."""
+        compiled = self.value(node)
+        if compiled.untyped is not None:
+            compiled = typed_literal(compiled.untyped, Family.BOOL, node)
+        if compiled.family is not Family.BOOL and not compiled.is_null:
+            refuse("a condition that is not true or false", node)
+        return compiled.sql
+
+    # -- leaves
+
+    def constant(self, node: ast.A_Const) -> Value:
+        if node.isnull:
+            return NULL
+        held = node.val
+        if isinstance(held, ast.Integer):
+            return number_constant(Fraction(held.ival), Family.INT)
+        if isinstance(held, ast.Float):
+            whole = held.fval.isdigit()
+            return number_constant(Fraction(held.fval), Family.INT if whole and len(held.fval) < 19 else Family.NUMERIC)
+        if isinstance(held, ast.Boolean):
+            return boolean_constant(held.boolval)
+        if isinstance(held, ast.String):
+            return untyped(held.sval)
+        refuse("a constant of this kind", node)
+
+    def column(self, node: ast.ColumnRef) -> Value:
+        return self._scope.column(node)
+
+    def parameter(self, node: ast.ParamRef) -> Value:
+        text = self._scope.parameter(node.number, node)
+        return NULL if text is None else untyped(text)
+
+    # -- logic
+
+    def boolean(self, node: ast.BoolExpr) -> Value:
+        parts = [self.condition(part) for part in node.args]
+        if node.boolop == enums.BoolExprType.NOT_EXPR:
+            return logical(f"(NOT {parts[0]})")
+        word = " AND " if node.boolop == enums.BoolExprType.AND_EXPR else " OR "
+        return logical("(" + word.join(parts) + ")")
+
+    def null_test(self, node: ast.NullTest) -> Value:
+        negated = node.nulltesttype == enums.NullTestType.IS_NOT_NULL
+        return logical(f"({self.value(node.arg).sql} IS {'NOT ' if negated else ''}NULL)")
+
+    def boolean_test(self, node: ast.BooleanTest) -> Value:
+        word = enums.BooleanTestType(node.booltesttype).name.replace("_", " ")
+        return logical(f"({self.condition(node.arg)} {word})")
+
+    # -- operators
+
+    def operation(self, node: ast.A_Expr) -> Value:
+        handler = OPERATIONS.get(node.kind)
+        if handler is None:
+            refuse(f"{enums.A_Expr_Kind(node.kind).name.removeprefix('AEXPR_').replace('_', ' ')}", node)
+        return handler(self, node)
+
+    def simple_operation(self, node: ast.A_Expr) -> Value:
+        name = operator_name(node)
+        if isinstance(node.lexpr, ast.RowExpr) and isinstance(node.rexpr, ast.RowExpr):
+            return self.row_comparison(name, node)
+        if name in COMPARISONS:
+            return self.comparison(name, self.value(node.lexpr), self.value(node.rexpr), node)
+        if name in ARITHMETIC:
+            right = self.value(node.rexpr)
+            left = number_constant(Fraction(0), Family.INT) if node.lexpr is None else self.value(node.lexpr)
+            return arithmetic(name, left, right, node)
+        if name == "||":
+            _, sides = same_family([self.value(node.lexpr), self.value(node.rexpr)], node)
+            if any(side.family is not Family.TEXT for side in sides if not side.is_null):
+                refuse("|| on something that is not text", node)
+            return Value(operator("||", *(f"({side.sql})::pg_catalog.text" for side in sides)), Family.TEXT)
+        refuse(f"operator {name}", node)
+
+    def comparison(self, name: str, left: Value, right: Value, node: Any) -> Value:
+        if left.is_null or right.is_null:
+            return logical("NULL::pg_catalog.bool")
+        if Family.OTHER in (left.family, right.family) and not (left.untyped or right.untyped):
+            refuse("comparing values of this type", node)
+        if Family.OTHER in (left.family, right.family):  # enum, uuid …: by their text, for equality only
+            if name not in ("=", "<>"):
+                refuse("ordering values of this type", node)
+            sides = [
+                f"{literal(side.untyped)}::pg_catalog.text"
+                if side.untyped is not None
+                else f"({side.sql})::pg_catalog.text"
+                for side in (left, right)
+            ]
+            return logical(operator(name, *sides))
+        family, (left, right) = same_family([left, right], node)
+        return logical(operator(name, *(comparable(side, family) for side in (left, right))))
+
+    def row_comparison(self, name: str, node: ast.A_Expr) -> Value:
+        pairs = list(zip(node.lexpr.args, node.rexpr.args, strict=False))
+        if name != "=" or len(node.lexpr.args) != len(node.rexpr.args):
+            refuse("comparing rows other than by =", node)
+        parts = [self.comparison("=", self.value(left), self.value(right), node).sql for left, right in pairs]
+        return logical("(" + " AND ".join(parts) + ")")
+
+    def membership(self, node: ast.A_Expr) -> Value:
+        return self.any_of(self.value(node.lexpr), node.rexpr, operator_name(node), node)
+
+    def any_of(self, left: Value, items: Any, name: str, node: Any) -> Value:
+        if not isinstance(items, tuple | list) or not 0 < len(items) <= LONGEST_LIST:
+            refuse(f"a list that is not of 1 to {LONGEST_LIST} values", node)
+        parts = [self.comparison(name, left, self.value(item), node).sql for item in items]
+        return logical("(" + (" OR " if name == "=" else " AND ").join(parts) + ")")
+
+    def any_of_array(self, node: ast.A_Expr) -> Value:
+        if operator_name(node) != "=" or not isinstance(node.rexpr, ast.A_ArrayExpr):
+            refuse("ANY other than = ANY (ARRAY[…])", node)
+        return self.any_of(self.value(node.lexpr), node.rexpr.elements, "=", node)
+
+    def between(self, node: ast.A_Expr) -> Value:
+        value = self.value(node.lexpr)
+        low, high = (self.value(end) for end in node.rexpr)
+        above = self.comparison(">=", value, low, node).sql
+        below = self.comparison("<=", value, high, node).sql
+        negated = node.kind == enums.A_Expr_Kind.AEXPR_NOT_BETWEEN
+        return logical(f"({'NOT ' if negated else ''}({above} AND {below}))")
+
+    def like(self, node: ast.A_Expr) -> Value:
+        name = operator_name(node)
+        value, pattern = self.value(node.lexpr), self.value(node.rexpr)
+        if value.family is not Family.TEXT or pattern.untyped is None:
+            refuse("LIKE other than of text with a constant pattern", node)
+        if (len(pattern.untyped) - len(pattern.untyped.rstrip("\\"))) % 2:
+            refuse("a LIKE pattern that ends with its escape character", node)
+        return logical(
+            operator(name, f"({value.sql})::pg_catalog.text", f"{literal(pattern.untyped)}::pg_catalog.text")
+        )
+
+    def distinctness(self, node: ast.A_Expr) -> Value:
+        _, (left, right) = same_family([self.value(node.lexpr), self.value(node.rexpr)], node)
+        word = "IS DISTINCT FROM" if node.kind == enums.A_Expr_Kind.AEXPR_DISTINCT else "IS NOT DISTINCT FROM"
+        if Family.OTHER in (left.family, right.family) and not (left.is_null or right.is_null):
+            refuse("comparing values of this type", node)
+        return logical(f"({left.sql} {word} {right.sql})")
+
+    def null_if(self, node: ast.A_Expr) -> Value:
+        left, right = self.value(node.lexpr), self.value(node.rexpr)
+        same = self.comparison("=", left, right, node).sql
+        if left.untyped is not None:
+            left = typed_literal(left.untyped, Family.TEXT, node)
+        return replace(left, sql=f"(CASE WHEN {same} THEN NULL ELSE {left.sql} END)", constant=False)
+
+    # -- choices
+
+    def case(self, node: ast.CaseExpr) -> Value:
+        conditions = []
+        for when in node.args:
+            if node.arg is None:
+                conditions.append(self.condition(when.expr))
+            else:
+                conditions.append(self.comparison("=", self.value(node.arg), self.value(when.expr), when).sql)
+        results = [self.value(when.result) for when in node.args]
+        results.append(NULL if node.defresult is None else self.value(node.defresult))
+        family, results = unified(results, node)
+        branches = " ".join(f"WHEN {c} THEN {r.sql}" for c, r in zip(conditions, results, strict=False))
+        return chosen(f"(CASE {branches} ELSE {results[-1].sql} END)", family, results)
+
+    def coalesce(self, node: ast.CoalesceExpr) -> Value:
+        family, values = unified([self.value(part) for part in node.args], node)
+        return chosen(f"COALESCE({', '.join(value.sql for value in values)})", family, values)
+
+    def extreme(self, node: ast.MinMaxExpr) -> Value:
+        word = "GREATEST" if node.op == enums.MinMaxOp.IS_GREATEST else "LEAST"
+        family, values = unified([self.value(part) for part in node.args], node)
+        if family is Family.OTHER:
+            refuse(f"{word} of values of this type", node)
+        return chosen(f"{word}({', '.join(value.sql for value in values)})", family, values)
+
+    # -- functions and casts
+
+    def call(self, node: ast.FuncCall) -> Value:
+        name = function_name(node)
+        rule = FUNCTIONS.get(name)
+        if rule is None:
+            refuse(f"function {name}()", node)
+        plain = not (node.agg_order or node.agg_filter or node.over or node.agg_distinct or node.func_variadic)
+        if not plain or node.agg_star:
+            refuse(f"{name}() called as an aggregate", node)
+        return rule.compile([self.value(argument) for argument in node.args or ()], node)
+
+    def cast(self, node: ast.TypeCast) -> Value:
+        return cast(self.value(node.arg), type_name(node.typeName, node), node)
+
+
+def untyped(text: str) -> Value:
+    return Value(f"{literal(text)}::pg_catalog.text", Family.TEXT, domain=(literal(text),), constant=True, untyped=text)
+
+
+def logical(sql: str) -> Value:
+    return Value(sql, Family.BOOL, domain=("true", "false"))
+
+
+def unified(values: list[Value], node: Any) -> tuple[Family, list[Value]]:
+    """Branches of one choice: of one family, numbers clamped where they are bounded."""
+    family, values = same_family(values, node)
+    if family in NUMBERS:
+        bounded = [value.column is not None and value.interval is not None for value in values]
+        values = [clamped(value, node) if wanted else value for value, wanted in zip(values, bounded, strict=True)]
+    if family is Family.FLOAT and any(value.family is not Family.FLOAT for value in values):
+        values = [replace(value, sql=f"({value.sql})::pg_catalog.numeric") for value in values]
+        family = Family.NUMERIC
+    return family, values
+
+
+def comparable(value: Value, family: Family) -> str:
+    """A numeric may have no double to be compared as: both sides then become numeric."""
+    mixed = family is Family.FLOAT and not value.constant
+    return f"({value.sql})::pg_catalog.numeric" if mixed else value.sql
+
+
+def chosen(sql: str, family: Family, values: list[Value]) -> Value:
+    """One of several values: within all their intervals, and of their domains when all are known."""
+    real = [value for value in values if not value.is_null]
+    interval = None
+    if family in NUMBERS and real and all(value.interval is not None for value in real):
+        interval = real[0].interval
+        for value in real[1:]:
+            assert interval is not None and value.interval is not None
+            interval = interval | value.interval
+    domain = None
+    if real and all(value.constant and value.domain for value in real):
+        domain = tuple(dict.fromkeys(entry for value in real for entry in value.domain or ()))
+    return Value(sql, family, interval, domain)
+
+
+def operator_name(node: ast.A_Expr) -> str:
+    names = [part.sval for part in node.name]
+    if len(names) == 2 and names[0] == "pg_catalog":
+        names = names[1:]
+    if len(names) != 1:
+        refuse("an operator of another schema", node)
+    return "<>" if names[0] == "!=" else str(names[0])
+
+
+def function_name(node: ast.FuncCall) -> str:
+    names = [part.sval for part in node.funcname]
+    if len(names) == 2 and names[0] in ("pg_catalog", "discreet"):
+        names = names[1:]
+    if len(names) != 1:
+        refuse(f"function {'.'.join(names)}()", node)
+    return str(names[0])
+
+
+def type_name(node: ast.TypeName, place: Any) -> str:
+    names = [part.sval for part in node.names]
+    if len(names) == 2 and names[0] == "pg_catalog":
+        names = names[1:]
+    if len(names) != 1 or node.arrayBounds or node.setof:
+        refuse("a cast to this type", place)
+    return str(names[0])
+
+
+def describe(node: Any) -> str:
+    """The construct in words, for a refusal."""
+    known = {
+        ast.SubLink: "a subquery",
+        ast.GroupingFunc: "GROUPING()",
+        ast.SQLValueFunction: "a value that changes with time or user",
+        ast.A_Indirection: "a field or array element",
+        ast.A_ArrayExpr: "an array",
+        ast.RowExpr: "a row",
+        ast.XmlExpr: "XML",
+        ast.CollateClause: "COLLATE",
+        ast.A_Star: "*",
+    }
+    return known.get(type(node), type(node).__name__)
+
+
+OPERATIONS: dict[Any, Callable[[Expressions, ast.A_Expr], Value]] = {
+    enums.A_Expr_Kind.AEXPR_OP: Expressions.simple_operation,
+    enums.A_Expr_Kind.AEXPR_OP_ANY: Expressions.any_of_array,
+    enums.A_Expr_Kind.AEXPR_IN: Expressions.membership,
+    enums.A_Expr_Kind.AEXPR_LIKE: Expressions.like,
+    enums.A_Expr_Kind.AEXPR_ILIKE: Expressions.like,
+    enums.A_Expr_Kind.AEXPR_BETWEEN: Expressions.between,
+    enums.A_Expr_Kind.AEXPR_NOT_BETWEEN: Expressions.between,
+    enums.A_Expr_Kind.AEXPR_DISTINCT: Expressions.distinctness,
+    enums.A_Expr_Kind.AEXPR_NOT_DISTINCT: Expressions.distinctness,
+    enums.A_Expr_Kind.AEXPR_NULLIF: Expressions.null_if,
+}
+
+HANDLERS: dict[type, Callable[[Expressions, Any], Value]] = {
+    ast.A_Const: Expressions.constant,
+    ast.ColumnRef: Expressions.column,
+    ast.ParamRef: Expressions.parameter,
+    ast.BoolExpr: Expressions.boolean,
+    ast.NullTest: Expressions.null_test,
+    ast.BooleanTest: Expressions.boolean_test,
+    ast.A_Expr: Expressions.operation,
+    ast.CaseExpr: Expressions.case,
+    ast.CoalesceExpr: Expressions.coalesce,
+    ast.MinMaxExpr: Expressions.extreme,
+    ast.FuncCall: Expressions.call,
+    ast.TypeCast: Expressions.cast,
+}

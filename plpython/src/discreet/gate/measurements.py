@@ -1,0 +1,69 @@
+"""What is measured: exact integers per group, each with the most that one person can change it.
+
+A person has at most `rows` rows' worth in a group: a person with more counts as `rows` rows of the own average. That is
+a function of this person's rows alone, so no order and no choice comes in; where values must be chosen (distinct values,
+quantiles) a keyed hash with a fresh secret chooses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from discreet.dp.grid import Grid
+
+SQUARES_BITS = 30  # squares of grid integers fit 64 bits
+SUM_BITS = 40
+BINS = 1024
+
+
+class Quantity(StrEnum):
+    """`ROWS` counts rows or values, `PEOPLE` persons, `VALUES` numbers on the grid; the others are made of these."""
+
+    PEOPLE = "people"
+    ROWS = "rows"
+    VALUES = "values"
+    TOTAL = "total"
+    CENTRED = "centred"
+    SQUARES = "squares"
+    DISTINCT = "distinct"
+    QUANTILE = "quantile"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is measured about: an argument (native SQL, None for rows), under a FILTER, on a grid."""
+
+    argument: str | None = None
+    condition: str | None = None
+    grid: Grid | None = None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One noisy number per group; measurements that are equal are made once."""
+
+    quantity: Quantity
+    subject: Subject
+    fraction: Fraction | None = None
+
+    def sensitivity(self, rows: int, single: bool) -> int:
+        """The most that adding or removing one person changes this number in one group.
+
+        With more than one row per person, scaled sums are cut to integers, hence the 2 (of a centred sum, which is
+        twice a sum) and the 12 grid widths (of centred squares, 4 q - 4 c s + c² n with |c| at most 2 reaches).
+        """
+        grid = self.subject.grid
+        if self.quantity is Quantity.PEOPLE:
+            return 1
+        if self.quantity in (Quantity.ROWS, Quantity.VALUES, Quantity.DISTINCT):
+            return rows
+        assert grid is not None
+        if self.quantity is Quantity.TOTAL:
+            return max(rows * grid.reach, 1)
+        if self.quantity is Quantity.CENTRED:
+            return max(rows * grid.width + (0 if single else 2), 1)
+        if self.quantity is Quantity.SQUARES:
+            return max(rows * grid.width**2 + (0 if single else 4 + 8 * grid.reach), 1)
+        raise AssertionError("a quantile is chosen, not measured with additive noise")

@@ -1,0 +1,33 @@
+"""Stage parse: text to tree, by PostgreSQL's own grammar. One SELECT, nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.core.errors import InvalidParameterError, RefusedShapeError
+from discreet.gate.refusal import refuse
+
+LONGEST_QUESTION = 100_000
+
+
+def parse(text: str) -> Any:
+    """The SelectStmt of a text that is one SELECT."""
+    from pglast import ast, parse_sql
+    from pglast.parser import ParseError
+
+    if len(text) > LONGEST_QUESTION:
+        raise InvalidParameterError(f"the question is longer than {LONGEST_QUESTION} characters")
+    if "\0" in text:
+        raise InvalidParameterError("the question holds a zero byte")
+    try:
+        statements = parse_sql(text)
+    except ParseError as error:
+        raise RefusedShapeError(f"the question is not SQL: {error.args[0]}", "Check it for typing errors.") from None
+    except RecursionError:
+        raise RefusedShapeError("the question is nested too deeply", "Write it with fewer levels.") from None
+    if len(statements) != 1:
+        raise RefusedShapeError(f"the text holds {len(statements)} statements", "Ask one SELECT at a time.")
+    statement = statements[0].stmt
+    if not isinstance(statement, ast.SelectStmt):
+        refuse(f"{type(statement).__name__.removesuffix('Stmt').upper()} is no question", hint="Ask a SELECT.")
+    return statement

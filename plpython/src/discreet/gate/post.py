@@ -1,0 +1,121 @@
+"""Post-processing: everything around the aggregates works on numbers that are already released.
+
+The select list, HAVING, ORDER BY and LIMIT are kept, with each aggregate and each group key replaced by its column of the
+measured table. An outer SELECT over an aggregated subquery is kept as it is. All names are written with their schema;
+functions are built in and immutable; a division by zero has no value instead of an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pglast import ast, enums
+
+from discreet.gate.expressions import describe, function_name, operator_name
+from discreet.gate.refusal import refuse
+from discreet.gate.sources import default_name
+
+MEASURED = "measured"
+
+ALLOWED = (
+    ast.A_Const, ast.A_Expr, ast.BoolExpr, ast.NullTest, ast.BooleanTest, ast.CaseExpr, ast.CaseWhen, ast.CoalesceExpr,
+    ast.MinMaxExpr, ast.FuncCall, ast.TypeCast, ast.TypeName, ast.SortBy, ast.WindowDef, ast.ColumnRef, ast.ParamRef,
+    ast.String, ast.Integer, ast.Float, ast.Boolean, ast.A_ArrayExpr, ast.ResTarget,
+)  # fmt: skip
+
+Replacement = Callable[[Any], Any]
+
+
+class PostProcessing:
+    """Checks and rewrites trees that see released numbers only."""
+
+    def __init__(self, harmless: frozenset[str], parameters: tuple[str | None, ...], replaced: Replacement) -> None:
+        self._harmless = harmless
+        self._parameters = parameters
+        self._replaced = replaced
+
+    def rewrite(self, node: Any) -> Any:
+        if node is None or isinstance(node, str | int | bool | float):
+            return node
+        if isinstance(node, tuple | list):
+            return tuple(self.rewrite(part) for part in node)
+        replacement = self._replaced(node)
+        if replacement is not None:
+            return replacement
+        if not isinstance(node, ALLOWED):
+            if isinstance(node, ast.Node):
+                refuse(f"{describe(node)} around the answer", node)
+            return node
+        if isinstance(node, ast.ParamRef):
+            return self.parameter(node)
+        if isinstance(node, ast.FuncCall):
+            self.check_function(node)
+        if isinstance(node, ast.TypeName) and len(node.names) > 1 and node.names[0].sval != "pg_catalog":
+            refuse("a type of another schema", node)
+        changed = type(node)(**{slot: self.rewrite(getattr(node, slot)) for slot in node})
+        if isinstance(node, ast.A_Expr):
+            self.qualify(changed, node)
+        if isinstance(node, ast.FuncCall):
+            changed.funcname = (ast.String(sval="pg_catalog"), ast.String(sval=function_name(node)))
+        return changed
+
+    def parameter(self, node: ast.ParamRef) -> ast.A_Const:
+        if not 1 <= node.number <= len(self._parameters):
+            refuse(f"parameter ${node.number} has no value", node, "Give the values in params => ARRAY[…].")
+        text = self._parameters[node.number - 1]
+        return ast.A_Const(isnull=True) if text is None else ast.A_Const(isnull=False, val=ast.String(sval=text))
+
+    def check_function(self, node: ast.FuncCall) -> None:
+        name = function_name(node)
+        if name not in self._harmless:
+            refuse(f"function {name}() around the answer", node)
+
+    def qualify(self, changed: ast.A_Expr, node: ast.A_Expr) -> None:
+        if node.kind != enums.A_Expr_Kind.AEXPR_OP:
+            return
+        name = operator_name(node)
+        changed.name = (ast.String(sval="pg_catalog"), ast.String(sval=name))
+        if name in ("/", "%"):
+            zero = ast.A_Const(isnull=False, val=ast.Integer(ival=0))
+            kind = enums.A_Expr_Kind.AEXPR_NULLIF
+            changed.rexpr = ast.A_Expr(kind=kind, name=(ast.String(sval="="),), lexpr=changed.rexpr, rexpr=zero)
+
+    def select(self, select: ast.SelectStmt, source: Any, where: Any) -> ast.SelectStmt:
+        """The SELECT over `source`, with conditions `where` already rewritten."""
+        aliases = {target.name for target in select.targetList if target.name}
+        return ast.SelectStmt(
+            targetList=tuple(
+                ast.ResTarget(name=target.name or default_name(target.val), val=self.rewrite(target.val))
+                for target in select.targetList
+            ),
+            fromClause=(source,),
+            whereClause=where,
+            distinctClause=None if select.distinctClause is None else self.distinct(select.distinctClause),
+            sortClause=tuple(self.sort(item, aliases) for item in select.sortClause or ()) or None,
+            limitCount=self.rewrite(select.limitCount),
+            limitOffset=self.rewrite(select.limitOffset),
+            limitOption=select.limitOption,
+            windowClause=self.rewrite(select.windowClause),
+            op=enums.SetOperation.SETOP_NONE,
+            all=False,
+        )
+
+    def distinct(self, clause: Any) -> Any:
+        if any(part is not None for part in clause):
+            refuse("DISTINCT ON")
+        return clause
+
+    def sort(self, item: ast.SortBy, aliases: set[str]) -> ast.SortBy:
+        if item.useOp:
+            refuse("ORDER BY … USING", item)
+        named = (
+            isinstance(item.node, ast.ColumnRef) and len(item.node.fields) == 1 and item.node.fields[0].sval in aliases
+        )
+        ordinal = isinstance(item.node, ast.A_Const)
+        node = item.node if named or ordinal else self.rewrite(item.node)
+        return ast.SortBy(node=node, sortby_dir=item.sortby_dir, sortby_nulls=item.sortby_nulls)
+
+
+def measured_column(name: str) -> ast.ColumnRef:
+    return ast.ColumnRef(fields=(ast.String(sval=MEASURED), ast.String(sval=name)))

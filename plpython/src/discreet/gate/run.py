@@ -1,0 +1,216 @@
+"""Stage run: the native SQL that computes the exact integers of every group. PostgreSQL does all work per row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.gate.measurements import BINS, Measurement, Quantity, Subject
+from discreet.gate.plan import Plan
+
+MULTI_STATEMENT = (Quantity.DISTINCT, Quantity.QUANTILE)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Native SQL whose columns are the texts of the keys of a grouping set, then an integer per measurement.
+
+    A statement for a quantile has two integers instead: bin and number.
+    """
+
+    sql: str
+    keys: tuple[int, ...]
+    measurements: tuple[Measurement, ...]
+
+
+def statements(plan: Plan, keys: tuple[int, ...], seed: int) -> list[Statement]:
+    """Those of one grouping set; `seed` is the fresh secret of the keyed hash."""
+    alone = [m for m in plan.measurements if is_alone(m, plan)]
+    together = tuple(m for m in plan.measurements if m not in alone)
+    built = [Statement(main_sql(plan, keys, together, seed), keys, together)] if together else []
+    for measurement in alone:
+        build = quantile_sql if measurement.quantity is Quantity.QUANTILE else distinct_sql
+        built.append(Statement(build(plan, keys, measurement, seed), keys, (measurement,)))
+    return built
+
+
+def is_alone(measurement: Measurement, plan: Plan) -> bool:
+    if measurement.quantity is Quantity.QUANTILE:
+        return True
+    return measurement.quantity is Quantity.DISTINCT and not plan.source.single
+
+
+def main_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...], seed: int) -> str:
+    if plan.source.single:
+        columns = [f"{single_sql(m)} AS m{n}" for n, m in enumerate(measurements)]
+        return (
+            f"SELECT {', '.join(key_texts(plan, keys) + columns)} FROM {plan.source.sql}{where(plan, keys)}"
+            f"{group_by(len(keys))}"
+        )
+    pieces = {
+        piece: f"p{n}" for n, piece in enumerate(dict.fromkeys(p for m in measurements for p in person_pieces(m)))
+    }
+    person = ", ".join(
+        [
+            f"{plan.source.unit} AS u",
+            *key_columns(plan, keys),
+            *(f"{piece} AS {name}" for piece, name in pieces.items()),
+        ]
+    )
+    grouped = f"SELECT {person} FROM {plan.source.sql}{where(plan, keys)} GROUP BY u{''.join(f', k{k}' for k in keys)}"
+    rows = plan.source.limits.max_rows
+    columns = [f"{person_sql(m, pieces, rows)} AS m{n}" for n, m in enumerate(measurements)]
+    texts = [f"(k{key})::pg_catalog.text" for key in keys]
+    return f"SELECT {', '.join(texts + columns)} FROM ({chosen_groups(plan, keys, grouped, seed)}) AS person{group_by(len(keys))}"
+
+
+def single_sql(measurement: Measurement) -> str:
+    """Everybody has at most one row."""
+    subject, quantity = measurement.subject, measurement.quantity
+    only = filter_sql(subject)
+    if quantity is Quantity.PEOPLE:
+        return f"pg_catalog.count(*){only}"
+    if quantity is Quantity.ROWS:
+        return f"pg_catalog.count({subject.argument or '*'}){only}"
+    if quantity is Quantity.DISTINCT:
+        return f"pg_catalog.count(DISTINCT {subject.argument}){only}"
+    g = grid_sql(subject)
+    count = f"pg_catalog.count({g}){only}"
+    total = f"COALESCE(pg_catalog.sum({g}){only}, 0)"
+    squares = f"COALESCE(pg_catalog.sum(({g}) OPERATOR(pg_catalog.*) ({g})){only}, 0)"
+    return combined(measurement, count, total, squares)
+
+
+def combined(measurement: Measurement, count: str, total: str, squares: str) -> str:
+    """The centred sum is that of 2 x - c, the centred squares that of (2 x - c)², with c = lower + upper."""
+    grid = measurement.subject.grid
+    assert grid is not None
+    c = grid.lower + grid.upper
+    if measurement.quantity is Quantity.VALUES:
+        return count
+    if measurement.quantity is Quantity.TOTAL:
+        return total
+    if measurement.quantity is Quantity.CENTRED:
+        return f"(2 * {total} - ({c}) * ({count})::pg_catalog.numeric)"
+    return f"(4 * {squares} - 4 * ({c})::pg_catalog.numeric * {total} + ({c * c}) * ({count})::pg_catalog.numeric)"
+
+
+def person_pieces(measurement: Measurement) -> list[str]:
+    """What is computed per person and group."""
+    subject = measurement.subject
+    only = filter_sql(subject)
+    if measurement.quantity is Quantity.PEOPLE:
+        return [f"pg_catalog.count(*){only}"]
+    if measurement.quantity is Quantity.ROWS:
+        return [f"pg_catalog.count({subject.argument or '*'}){only}"]
+    g = grid_sql(subject)
+    pieces = [f"pg_catalog.count({g}){only}", f"pg_catalog.sum({g}){only}"]
+    if measurement.quantity is Quantity.SQUARES:
+        pieces.append(f"pg_catalog.sum(({g}) OPERATOR(pg_catalog.*) ({g})){only}")
+    return pieces
+
+
+def person_sql(measurement: Measurement, pieces: dict[str, str], rows: int) -> str:
+    """The sum over persons, each with at most `rows` rows' worth."""
+    count, *sums = (pieces[piece] for piece in person_pieces(measurement))
+    if measurement.quantity is Quantity.PEOPLE:
+        return f"pg_catalog.count(*) FILTER (WHERE {count} > 0)"
+    capped = f"COALESCE(pg_catalog.sum(LEAST({count}, {rows})), 0)"
+    if measurement.quantity is Quantity.ROWS:
+        return capped
+    total, *squares = (
+        f"COALESCE(pg_catalog.sum(CASE WHEN {count} > {rows} THEN pg_catalog.div({s}::pg_catalog.numeric * {rows}, {count})"
+        f" ELSE {s} END), 0)"
+        for s in sums
+    )
+    return combined(measurement, capped, total, squares[0] if squares else "0")
+
+
+def chosen_groups(plan: Plan, keys: tuple[int, ...], grouped: str, seed: int) -> str:
+    """Persons in at most max_groups groups each; who is in more keeps those that the keyed hash puts first."""
+    if not keys:
+        return grouped
+    order = group_order(keys, seed)
+    ranked = (
+        f"SELECT *, pg_catalog.row_number() OVER (PARTITION BY u ORDER BY {order}) AS place FROM ({grouped}) AS grouped"
+    )
+    return f"SELECT * FROM ({ranked}) AS ranked WHERE place <= {plan.source.limits.max_groups}"
+
+
+def group_order(keys: tuple[int, ...], seed: int) -> str:
+    texts = ", ".join(f"(k{key})::pg_catalog.text" for key in keys)
+    return f"pg_catalog.hashtextextended(pg_catalog.concat_ws('|', {texts}), {seed}), {texts}"
+
+
+def distinct_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, seed: int) -> str:
+    """Distinct values, at most max_rows of them per person and group."""
+    chosen = chosen_rows(plan, keys, measurement.subject, seed, distinct=True)
+    return f"SELECT {', '.join([*outer_texts(keys), 'pg_catalog.count(DISTINCT x) AS m0'])} FROM ({chosen}) AS chosen{group_by(len(keys))}"
+
+
+def quantile_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, seed: int) -> str:
+    """How many values lie in each bin."""
+    grid = measurement.subject.grid
+    assert grid is not None
+    low, high = float(grid.lower * grid.step), float(grid.upper * grid.step)
+    bins = f"discreet._bin(x, {low!r}::pg_catalog.float8, {high!r}::pg_catalog.float8, {BINS})"
+    if plan.source.single:
+        only = f" AND {measurement.subject.condition}" if measurement.subject.condition else ""
+        columns = ", ".join([*key_columns(plan, keys), f"{measurement.subject.argument} AS x"])
+        chosen = f"SELECT {columns} FROM {plan.source.sql}{where(plan, keys)}{only}"
+    else:
+        chosen = chosen_rows(plan, keys, measurement.subject, seed, distinct=False)
+    columns = ", ".join([*outer_texts(keys), f"{bins} AS bin", "pg_catalog.count(*) AS m0"])
+    binned = (
+        f"SELECT {columns} FROM ({chosen}) AS chosen GROUP BY {', '.join(str(n + 1) for n in range(len(keys) + 1))}"
+    )
+    return f"SELECT * FROM ({binned}) AS binned WHERE bin IS NOT NULL"
+
+
+def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, distinct: bool) -> str:
+    """Rows of persons in chosen groups, at most max_rows per person and group, by a keyed hash of the value."""
+    limits = plan.source.limits
+    only = f" AND {subject.condition}" if subject.condition else ""
+    columns = ", ".join([f"{plan.source.unit} AS u", *key_columns(plan, keys), f"{subject.argument} AS x"])
+    rows = f"SELECT {'DISTINCT ' if distinct else ''}{columns} FROM {plan.source.sql}{where(plan, keys)}{only}"
+    partition = ", ".join(["u", *(f"k{key}" for key in keys)])
+    place = f"pg_catalog.row_number() OVER (PARTITION BY {partition} ORDER BY pg_catalog.hashtextextended((x)::pg_catalog.text, {seed}))"
+    group = "1"
+    if keys:
+        group = f"pg_catalog.dense_rank() OVER (PARTITION BY u ORDER BY {group_order(keys, seed)})"
+    ranked = f"SELECT *, {place} AS row_place, {group} AS group_place FROM ({rows}) AS kept WHERE x IS NOT NULL"
+    return f"SELECT * FROM ({ranked}) AS ranked WHERE row_place <= {limits.max_rows} AND group_place <= {limits.max_groups}"
+
+
+def grid_sql(subject: Subject) -> str:
+    grid = subject.grid
+    assert grid is not None
+    return f"discreet._on_grid({subject.argument}, {grid.exponent}, ({grid.lower})::pg_catalog.int8, ({grid.upper})::pg_catalog.int8)"
+
+
+def filter_sql(subject: Subject) -> str:
+    return f" FILTER (WHERE {subject.condition})" if subject.condition else ""
+
+
+def key_texts(plan: Plan, keys: tuple[int, ...]) -> list[str]:
+    return [f"({plan.grouping.keys[key].sql})::pg_catalog.text AS k{key}" for key in keys]
+
+
+def key_columns(plan: Plan, keys: tuple[int, ...]) -> list[str]:
+    return [f"{plan.grouping.keys[key].sql} AS k{key}" for key in keys]
+
+
+def outer_texts(keys: tuple[int, ...]) -> list[str]:
+    return [f"(k{key})::pg_catalog.text" for key in keys]
+
+
+def group_by(keys: int) -> str:
+    return f" GROUP BY {', '.join(str(n + 1) for n in range(keys))}" if keys else ""
+
+
+def where(plan: Plan, keys: tuple[int, ...]) -> str:
+    """Rows without a person, and values outside declared categories, take no part."""
+    conditions = [*plan.conditions, f"({plan.source.unit} IS NOT NULL)"]
+    for key in (plan.grouping.keys[position] for position in keys):
+        if key.domain is not None:
+            conditions.append(f"({key.sql} IN ({', '.join(key.domain)}))")
+    return f" WHERE {' AND '.join(conditions)}"

@@ -1,0 +1,182 @@
+"""Stage resolve: names to relations and columns, as the ledger's connection sees the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.errors import NoAccessError, RefusedShapeError, UndefinedObjectError
+from discreet.gate.refusal import place, refuse
+
+
+class Family(StrEnum):
+    """Types that behave alike."""
+
+    INT = "int"
+    NUMERIC = "numeric"
+    FLOAT = "float"
+    TEXT = "text"
+    BOOL = "bool"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    TIMESTAMPTZ = "timestamptz"
+    OTHER = "other"
+
+
+NUMBERS = frozenset([Family.INT, Family.NUMERIC, Family.FLOAT])
+TIMES = frozenset([Family.DATE, Family.TIMESTAMP, Family.TIMESTAMPTZ])
+FAMILY_OF_TYPE = {
+    "smallint": Family.INT,
+    "integer": Family.INT,
+    "bigint": Family.INT,
+    "numeric": Family.NUMERIC,
+    "real": Family.FLOAT,
+    "double precision": Family.FLOAT,
+    "text": Family.TEXT,
+    "character varying": Family.TEXT,
+    "character": Family.TEXT,
+    "boolean": Family.BOOL,
+    "date": Family.DATE,
+    "timestamp without time zone": Family.TIMESTAMP,
+    "timestamp with time zone": Family.TIMESTAMPTZ,
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table; `identifies`: it is the unit, or unique by itself."""
+
+    name: str
+    type_name: str
+    bounds: tuple[Fraction, Fraction] | None = None
+    categories: tuple[str, ...] | None = None
+    hidden: bool = False
+    identifies: bool = False
+
+    @property
+    def family(self) -> Family:
+        return FAMILY_OF_TYPE.get(self.type_name, Family.OTHER)
+
+
+@dataclass(frozen=True)
+class Protection:
+    """What the policy of a protected table says; `single`: a person has at most one row."""
+
+    dataset: str
+    unit: str
+    policy: str
+    max_groups: int
+    max_rows: int
+    max_epsilon: Fraction | None
+    max_delta: Fraction | None
+    single: bool
+    may_ask: bool
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table that a question names; without protection it is public, or the asker may read it."""
+
+    schema: str
+    name: str
+    columns: Mapping[str, Column]
+    protection: Protection | None = None
+    unique_keys: tuple[frozenset[str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The people of a question, and how their budget is kept."""
+
+    name: str
+    accounting: str
+    neighbours: str
+    delta_limit: Fraction
+    response_quantum: float | None = None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The relations that a question names, and the datasets they belong to."""
+
+    relations: Mapping[tuple[str | None, str], Relation]
+    datasets: Mapping[str, Dataset] = field(default_factory=dict)
+
+    def relation(self, node: Any) -> Relation:
+        """The relation of a RangeVar, if the asker may ask about it."""
+        if node.catalogname:
+            refuse("a name with a database", node)
+        found = self.relations.get((node.schemaname, node.relname))
+        if found is None:
+            written = f"{node.schemaname}.{node.relname}" if node.schemaname else node.relname
+            raise UndefinedObjectError(
+                f"there is no table {written} that can be asked about{place(node)}",
+                "Write the schema too. Views and temporary tables cannot be asked about.",
+            )
+        protection = found.protection
+        if protection is not None and not protection.may_ask:
+            raise NoAccessError(
+                f"you hold no budget for the people of {found.schema}.{found.name}{place(node)}",
+                f"A curator can give one: discreet.grant_budget('{protection.dataset}', role, epsilon).",
+            )
+        if protection is not None and protection.policy != "noisy":
+            raise RefusedShapeError(f"policy '{protection.policy}' of {found.name} cannot be asked yet{place(node)}")
+        return found
+
+
+def named_relations(tree: Any) -> Iterator[tuple[str | None, str]]:
+    """Schema and name of every RangeVar of a tree, names of WITH queries included."""
+    from pglast import ast
+    from pglast.visitors import Visitor
+
+    found: list[tuple[str | None, str]] = []
+
+    class Names(Visitor):  # type: ignore[misc]
+        def visit_RangeVar(self, ancestors: Any, node: ast.RangeVar) -> None:  # noqa: N802
+            found.append((node.schemaname, node.relname))
+
+    Names()(tree)
+    return iter(dict.fromkeys(found))
+
+
+def schema_from_json(described: Mapping[str, Any]) -> Schema:
+    """The answer of discreet._ledger_describe as a Schema."""
+    relations = {(entry["asked_schema"], entry["asked_name"]): _relation(entry) for entry in described["relations"]}
+    datasets = {
+        entry["dataset"]: Dataset(
+            entry["dataset"],
+            entry["accounting"],
+            entry["neighbours"],
+            Fraction(entry["delta_limit"]),
+            None if entry["response_quantum"] is None else float(entry["response_quantum"]),
+        )
+        for entry in described["datasets"]
+    }
+    return Schema(relations, datasets)
+
+
+def _relation(entry: Mapping[str, Any]) -> Relation:
+    columns = {column["name"]: _column(column) for column in entry["columns"]}
+    kept = entry["protection"]
+    protection = kept and Protection(
+        kept["dataset"], kept["unit"], kept["policy"], kept["max_groups"], kept["max_rows"],
+        _fraction(kept["max_epsilon"]), _fraction(kept["max_delta"]), kept["single"], kept["may_ask"],
+    )  # fmt: skip
+    keys = tuple(frozenset(key) for key in entry["unique_keys"])
+    return Relation(entry["schema"], entry["name"], columns, protection, keys)
+
+
+def _column(entry: Mapping[str, Any]) -> Column:
+    bounds = None
+    if entry["lower"] is not None:
+        bounds = Fraction(entry["lower"]), Fraction(entry["upper"])
+    categories = None if entry["categories"] is None else tuple(entry["categories"])
+    return Column(entry["name"], entry["type"], bounds, categories, entry["hidden"], entry["identifies"])
+
+
+def _fraction(text: str | None) -> Fraction | None:
+    return None if text is None else Fraction(Decimal(text))

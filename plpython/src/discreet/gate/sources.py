@@ -1,0 +1,472 @@
+"""Unit propagation: what a FROM clause yields, who the person of each row is, and how often one person may appear.
+
+The rules, by what stands in FROM (u: carries a unit, with at most one row per person if *single*):
+
+    protected table                   u, single when its unit is unique and NOT NULL
+    public table                      no unit
+    u ⋈ u on both units               u; single when both are; INNER, or LEFT keeping the left side's unit
+    u ⋈ public, any condition         u; single when u is and the public side is matched on a unique key
+    SELECT … FROM u WHERE …           u, as single as before: rows are only dropped and mapped
+    u UNION ALL u of one dataset      u, not single
+
+Every rule keeps: adding or removing one person changes only rows that carry this person's unit (induction over the
+tree: each row of the result is made from rows of one person and of public tables). All else is refused. What a person may
+then change in the answer is bounded by the plan, whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from pglast import ast, enums
+
+from discreet.core.errors import DiscreetError
+from discreet.gate.expressions import Expressions, operator_name
+from discreet.gate.intervals import Interval
+from discreet.gate.refusal import refuse
+from discreet.gate.schema import Column, Family, Relation, Schema
+from discreet.gate.values import Value, identifier, literal, operator, same_family
+
+UNIT = '"discreet unit"'
+DEEPEST = 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the policies of the tables involved allow; the strictest cap, the widest reach."""
+
+    max_groups: int = 1
+    max_rows: int = 1
+    max_epsilon: Fraction | None = None
+    max_delta: Fraction | None = None
+
+    def __or__(self, other: Limits) -> Limits:
+        return Limits(
+            max(self.max_groups, other.max_groups),
+            max(self.max_rows, other.max_rows),
+            least(self.max_epsilon, other.max_epsilon),
+            least(self.max_delta, other.max_delta),
+        )
+
+
+def least(a: Fraction | None, b: Fraction | None) -> Fraction | None:
+    return b if a is None else a if b is None else min(a, b)
+
+
+@dataclass(frozen=True)
+class Named:
+    """One name in FROM, and its columns."""
+
+    alias: str
+    columns: Mapping[str, Value]
+    unit: str | None = None
+    unit_columns: frozenset[str] = frozenset()
+    unique_keys: tuple[frozenset[str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows with their person: `unit` is native SQL, None for public rows."""
+
+    sql: str
+    names: tuple[Named, ...]
+    unit: str | None
+    dataset: str | None
+    single: bool
+    limits: Limits = field(default_factory=Limits)
+    filtered: bool = False
+
+
+@dataclass(frozen=True)
+class WithQuery:
+    """A WITH query, and the earlier ones that it may name."""
+
+    select: ast.SelectStmt
+    known: Mapping[str, WithQuery]
+
+
+WithQueries = Mapping[str, WithQuery]
+
+
+class Names:
+    """The scope of expressions over a list of names."""
+
+    def __init__(self, names: tuple[Named, ...], parameters: tuple[str | None, ...]) -> None:
+        self._names = names
+        self._parameters = parameters
+
+    def column(self, node: ast.ColumnRef) -> Value:
+        named, column = self.find(node)
+        return named.columns[column]
+
+    def find(self, node: ast.ColumnRef) -> tuple[Named, str]:
+        parts = [getattr(part, "sval", None) for part in node.fields]
+        if None in parts:
+            refuse("* other than as the whole select list", node)
+        if len(parts) > 2:
+            refuse("a column name with its schema", node, "Give the table an alias, and write alias.column.")
+        found = [
+            named
+            for named in self._names
+            if parts[-1] in named.columns and (len(parts) == 1 or parts[0] == named.alias)
+        ]
+        written = ".".join(map(str, parts))
+        if not found:
+            refuse(f"there is no column {written}", node, "Hidden and system columns cannot be asked about.")
+        if len(found) > 1:
+            refuse(f"column {written} is ambiguous", node, "Write alias.column.")
+        return found[0], str(parts[-1])
+
+    def parameter(self, number: int, node: Any) -> str | None:
+        if not 1 <= number <= len(self._parameters):
+            refuse(f"parameter ${number} has no value", node, "Give the values in params => ARRAY[…].")
+        return self._parameters[number - 1]
+
+
+class Sources:
+    """Compiles FROM clauses of one question."""
+
+    def __init__(self, schema: Schema, parameters: tuple[str | None, ...]) -> None:
+        self._schema = schema
+        self.parameters = parameters
+        self._depth = 0
+
+    def rows(self, select: ast.SelectStmt, outer: WithQueries) -> tuple[Source, list[str]]:
+        """FROM and WHERE of a SELECT: its rows, and the native conditions on them."""
+        queries = with_queries(select, outer)
+        if not select.fromClause:
+            refuse("a SELECT without FROM", select)
+        source, *others = (self.item(item, queries) for item in select.fromClause)
+        conjuncts = list(split(select.whereClause))
+        units: list[str] = []
+        for other in others:
+            names = source.names + other.names
+            links = [c for c in conjuncts if self.links_units(c, source, other)]
+            if source.unit is not None and other.unit is not None and not links:
+                refuse_unlinked(select.fromClause[1])
+            for link in links:
+                conjuncts.remove(link)
+                units.append(self.unit_equality(link, names))
+            source = self.joined(source, other, f"{source.sql} CROSS JOIN {other.sql}", bool(links), frozenset())
+        expressions = Expressions(Names(source.names, self.parameters))
+        conditions = units + [expressions.condition(conjunct) for conjunct in conjuncts]
+        return replace(source, filtered=source.filtered or bool(conditions)), conditions
+
+    def item(self, node: Any, queries: WithQueries) -> Source:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            refuse("a FROM clause nested too deeply", node)
+        try:
+            if isinstance(node, ast.RangeVar):
+                if node.schemaname is None and node.relname in queries:
+                    alias = node.alias.aliasname if node.alias else node.relname
+                    query = queries[node.relname]
+                    return self.subquery(query.select, alias, node.alias, query.known)
+                return self.table(node)
+            if isinstance(node, ast.RangeSubselect):
+                if node.lateral:
+                    refuse("LATERAL", node)
+                if node.alias is None:
+                    refuse("a subquery without a name", node.subquery)
+                return self.subquery(node.subquery, node.alias.aliasname, node.alias, queries)
+            if isinstance(node, ast.JoinExpr):
+                return self.join(node, queries)
+        finally:
+            self._depth -= 1
+        known = {ast.RangeFunction: "a function in FROM", ast.RangeTableSample: "TABLESAMPLE"}
+        refuse(known.get(type(node), f"{type(node).__name__} in FROM"), node)
+
+    # -- leaves
+
+    def table(self, node: ast.RangeVar) -> Source:
+        relation = self._schema.relation(node)
+        if node.alias is not None and node.alias.colnames:
+            refuse("column aliases of a table", node)
+        alias = node.alias.aliasname if node.alias else node.relname
+        only = "" if node.inh else "ONLY "
+        sql = f"{only}{identifier(relation.schema)}.{identifier(relation.name)} AS {identifier(alias)}"
+        columns = {
+            column.name: column_value(alias, column, relation)
+            for column in relation.columns.values()
+            if not column.hidden
+        }
+        kept = relation.protection
+        if kept is None:
+            named = Named(alias, columns, unique_keys=relation.unique_keys)
+            return Source(sql, (named,), None, None, False)
+        unit = f"{identifier(alias)}.{identifier(kept.unit)}"
+        named = Named(alias, columns, unit, frozenset([kept.unit]))
+        limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta)
+        return Source(sql, (named,), unit, kept.dataset, kept.single, limits)
+
+    def subquery(self, select: ast.SelectStmt, alias: str, named: ast.Alias | None, queries: WithQueries) -> Source:
+        if named is not None and named.colnames:
+            refuse("column aliases of a subquery", select)
+        sql, columns, source = self.mapped(select, queries)
+        outer = {
+            name: outward(value, f"{identifier(alias)}.{identifier(name)}", name) for name, value in columns.items()
+        }
+        unit = None if source.unit is None else f"{identifier(alias)}.{UNIT}"
+        units = frozenset(name for name, value in columns.items() if value.sql == source.unit)
+        entry = Named(alias, outer, unit, units)
+        return replace(source, sql=f"({sql}) AS {identifier(alias)}", names=(entry,), unit=unit)
+
+    def mapped(self, select: ast.SelectStmt, queries: WithQueries) -> tuple[str, dict[str, Value], Source]:
+        """A subquery that only filters and maps rows: its SQL, its columns, and the source they come from."""
+        refuse_beyond_rows(select)
+        if select.op != enums.SetOperation.SETOP_NONE:
+            return self.union(select, queries)
+        source, conditions = self.rows(select, queries)
+        columns = self.select_list(select, source)
+        if source.unit is not None:
+            conditions = [*conditions, f"({source.unit} IS NOT NULL)"]
+        return row_sql(source, columns, conditions), columns, source
+
+    def union(self, select: ast.SelectStmt, queries: WithQueries) -> tuple[str, dict[str, Value], Source]:
+        if select.op != enums.SetOperation.SETOP_UNION or not select.all:
+            refuse("UNION, INTERSECT or EXCEPT other than UNION ALL", select)
+        queries = with_queries(select, queries)
+        left_sql, left, first = self.mapped(select.larg, queries)
+        right_sql, right, second = self.mapped(select.rarg, queries)
+        if first.dataset != second.dataset:
+            refuse("UNION ALL of people of several datasets, or of people and public rows", select)
+        if len(left) != len(right):
+            refuse("UNION ALL of different numbers of columns", select)
+        columns: dict[str, Value] = {}
+        for (name, mine), theirs in zip(left.items(), right.values(), strict=True):
+            family, _ = same_family([mine, theirs], select)
+            both = mine.interval is not None and theirs.interval is not None
+            raw = name if mine.column or theirs.column else None
+            columns[name] = Value(
+                mine.sql,
+                family,
+                mine.interval | theirs.interval if both else None,  # type: ignore[operator]
+                column=raw,
+                identifies=mine.identifies or theirs.identifies,
+            )
+        joined = replace(first, single=False, limits=first.limits | second.limits, filtered=True)
+        return f"{left_sql} UNION ALL {right_sql}", columns, joined
+
+    def select_list(self, select: ast.SelectStmt, source: Source) -> dict[str, Value]:
+        expressions = Expressions(Names(source.names, self.parameters))
+        columns: dict[str, Value] = {}
+        for target in select.targetList or ():
+            for name, value in self.target(target, source, expressions):
+                if name in columns:
+                    refuse(f"two columns of the name {name}", target, "Give one of them another name with AS.")
+                columns[name] = value
+        return columns
+
+    def target(self, target: ast.ResTarget, source: Source, expressions: Expressions) -> Iterator[tuple[str, Value]]:
+        if isinstance(target.val, ast.ColumnRef) and isinstance(target.val.fields[-1], ast.A_Star):
+            wanted = target.val.fields[0].sval if len(target.val.fields) == 2 else None
+            for named in source.names:
+                if wanted in (None, named.alias):
+                    yield from named.columns.items()
+            return
+        value = expressions.value(target.val, may_identify=isinstance(target.val, ast.ColumnRef))
+        if value.untyped is not None:
+            value = replace(value, untyped=None)
+        yield target.name or default_name(target.val), value
+
+    # -- joins
+
+    def join(self, node: ast.JoinExpr, queries: WithQueries) -> Source:
+        if node.isNatural or node.alias is not None:
+            refuse("NATURAL JOIN or a join with a name of its own", node)
+        left, right = self.item(node.larg, queries), self.item(node.rarg, queries)
+        kind = {enums.JoinType.JOIN_INNER: "INNER", enums.JoinType.JOIN_LEFT: "LEFT"}.get(node.jointype)
+        if kind is None or (kind == "LEFT" and left.unit is None and right.unit is not None):
+            refuse(
+                "RIGHT or FULL JOIN, or LEFT JOIN from public rows to people",
+                node,
+                "Write it with the people on the left.",
+            )
+        names = left.names + right.names
+        expressions = Expressions(Names(names, self.parameters))
+        conditions, linked, matched = [], False, set()
+        for conjunct in self.join_conjuncts(node, left, right):
+            if self.links_units(conjunct, left, right):
+                linked = True
+                conditions.append(self.unit_equality(conjunct, names))
+            else:
+                conditions.append(expressions.condition(conjunct))
+            matched |= matched_columns(conjunct, right.names)
+        if left.unit is not None and right.unit is not None and not linked:
+            refuse_unlinked(node)
+        on = " AND ".join(conditions) if conditions else "true"
+        sql = f"({left.sql} {kind} JOIN {right.sql} ON {on})"
+        return self.joined(left, right, sql, linked, frozenset(matched))
+
+    def join_conjuncts(self, node: ast.JoinExpr, left: Source, right: Source) -> list[Any]:
+        if not node.usingClause:
+            return list(split(node.quals))
+        conjuncts = []
+        for part in node.usingClause:
+            sides = []
+            for source in (left, right):
+                holders = [named.alias for named in source.names if part.sval in named.columns]
+                if len(holders) != 1:
+                    refuse(f"USING ({part.sval}) is ambiguous or unknown", node)
+                sides.append(ast.ColumnRef(fields=(ast.String(sval=holders[0]), part)))
+            kind = enums.A_Expr_Kind.AEXPR_OP
+            conjuncts.append(ast.A_Expr(kind=kind, name=(ast.String(sval="="),), lexpr=sides[0], rexpr=sides[1]))
+        return conjuncts
+
+    def joined(self, left: Source, right: Source, sql: str, linked: bool, matched: frozenset[str]) -> Source:
+        aliases = [named.alias for named in left.names + right.names]
+        if len(set(aliases)) != len(aliases):
+            refuse("two tables of one name in FROM", None, "Give one of them an alias.")
+        names = left.names + right.names
+        if left.unit is not None and right.unit is not None:
+            if left.dataset != right.dataset:
+                refuse("a join of people of several datasets")
+            limits = left.limits | right.limits
+            return Source(sql, names, left.unit, left.dataset, linked and left.single and right.single, limits, True)
+        people, public = (left, right) if left.unit is not None else (right, left)
+        once = any(
+            {f"{named.alias}.{column}" for column in key} <= matched
+            for named in public.names
+            for key in named.unique_keys
+        )
+        single = people.single and once and len(public.names) == 1
+        return Source(sql, names, people.unit, people.dataset, single, people.limits | public.limits, True)
+
+    def links_units(self, conjunct: Any, left: Source, right: Source) -> bool:
+        """Whether this is unit = unit, of one name on each side."""
+        sides = equated(conjunct)
+        if sides is None:
+            return False
+        found = []
+        for side in sides:
+            try:
+                found.append(Names(left.names + right.names, ()).find(side))
+            except DiscreetError:
+                return False
+        if not all(column in named.unit_columns for named, column in found):
+            return False
+        ends = [named for named, _ in found]
+        return (ends[0] in left.names and ends[1] in right.names) or (ends[1] in left.names and ends[0] in right.names)
+
+    def unit_equality(self, conjunct: Any, names: tuple[Named, ...]) -> str:
+        scope = Names(names, ())
+        sides = equated(conjunct)
+        assert sides is not None
+        return operator("=", *(scope.column(side).sql for side in sides))
+
+
+def column_value(alias: str, column: Column, relation: Relation) -> Value:
+    domain = None
+    if column.categories is not None:
+        domain = tuple(f"{literal(category)}::{column.type_name}" for category in column.categories)
+    elif column.family is Family.BOOL:
+        domain = ("true", "false")
+    return Value(
+        f"{identifier(alias)}.{identifier(column.name)}",
+        column.family,
+        None if column.bounds is None else Interval(*column.bounds),
+        domain,
+        column.name,
+        type_name=column.type_name,
+        identifies=column.identifies and relation.protection is not None,
+    )
+
+
+def outward(value: Value, sql: str, name: str) -> Value:
+    """A column of a subquery, seen from outside; one that was taken over as it is, is still to be clamped."""
+    return replace(value, sql=sql, column=name if value.column else None, constant=False, untyped=None)
+
+
+def row_sql(source: Source, columns: Mapping[str, Value], conditions: list[str]) -> str:
+    targets = [f"{value.sql} AS {identifier(name)}" for name, value in columns.items()]
+    if source.unit is not None:
+        targets.append(f"{source.unit} AS {UNIT}")
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return f"SELECT {', '.join(targets)} FROM {source.sql}{where}"
+
+
+def with_queries(select: ast.SelectStmt, outer: WithQueries) -> dict[str, WithQuery]:
+    """The WITH queries that a SELECT sees: those around it, and its own."""
+    queries = dict(outer)
+    if select.withClause is None:
+        return queries
+    if select.withClause.recursive:
+        refuse("WITH RECURSIVE", select.withClause)
+    for query in select.withClause.ctes:
+        if query.aliascolnames or not isinstance(query.ctequery, ast.SelectStmt):
+            refuse("a WITH query with column aliases, or one that is not a SELECT", query)
+        queries[query.ctename] = WithQuery(query.ctequery, dict(queries))
+    return queries
+
+
+def split(condition: Any) -> Iterator[Any]:
+    """The parts of a condition that must all hold."""
+    if condition is None:
+        return
+    if isinstance(condition, ast.BoolExpr) and condition.boolop == enums.BoolExprType.AND_EXPR:
+        for part in condition.args:
+            yield from split(part)
+    else:
+        yield condition
+
+
+def equated(conjunct: Any) -> tuple[ast.ColumnRef, ast.ColumnRef] | None:
+    if not isinstance(conjunct, ast.A_Expr) or conjunct.kind != enums.A_Expr_Kind.AEXPR_OP:
+        return None
+    sides = conjunct.lexpr, conjunct.rexpr
+    if operator_name(conjunct) != "=" or not all(isinstance(side, ast.ColumnRef) for side in sides):
+        return None
+    return sides
+
+
+def matched_columns(conjunct: Any, names: tuple[Named, ...]) -> set[str]:
+    """Columns of these names that the conjunct equates with a column of another one."""
+    sides = equated(conjunct)
+    if sides is None:
+        return set()
+    found = set()
+    for side in sides:
+        try:
+            named, column = Names(names, ()).find(side)
+        except DiscreetError:
+            continue
+        found.add(f"{named.alias}.{column}")
+    return found if len(found) == 1 else set()
+
+
+def refuse_beyond_rows(select: ast.SelectStmt) -> None:
+    """Below an aggregation rows may be dropped and mapped, nothing that looks at other rows."""
+    beyond = {
+        "DISTINCT": select.distinctClause,
+        "GROUP BY": select.groupClause,
+        "HAVING": select.havingClause,
+        "LIMIT": select.limitCount or select.limitOffset,
+        "FOR UPDATE": select.lockingClause,
+        "a window": select.windowClause,
+        "VALUES": select.valuesLists,
+        "SELECT INTO": select.intoClause,
+    }
+    for construct, present in beyond.items():
+        if present:
+            refuse(f"{construct} below the aggregation", select)
+
+
+def refuse_unlinked(node: Any) -> None:
+    refuse(
+        "a join of people that is not on the person",
+        node,
+        "Join protected tables on their units: a.person = b.person.",
+    )
+
+
+def default_name(node: Any) -> str:
+    if isinstance(node, ast.ColumnRef):
+        return str(node.fields[-1].sval)
+    if isinstance(node, ast.FuncCall):
+        return str(node.funcname[-1].sval)
+    if isinstance(node, ast.TypeCast):
+        return default_name(node.arg)
+    return {ast.CaseExpr: "case", ast.CoalesceExpr: "coalesce"}.get(type(node), "?column?")

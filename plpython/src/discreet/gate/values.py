@@ -1,0 +1,183 @@
+"""What a checked expression has become: native SQL that cannot fail, and what is known about its values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from discreet.gate.intervals import Interval
+from discreet.gate.refusal import refuse, refuse_unbounded
+from discreet.gate.schema import NUMBERS, TIMES, Family
+
+# within this, 64-bit arithmetic on whole numbers cannot overflow
+LARGEST_INT = 2**62
+
+NATIVE_TYPE = {
+    Family.INT: "int8",
+    Family.NUMERIC: "numeric",
+    Family.FLOAT: "float8",
+    Family.TEXT: "text",
+    Family.BOOL: "bool",
+    Family.DATE: "date",
+    Family.TIMESTAMP: "timestamp",
+    Family.TIMESTAMPTZ: "timestamptz",
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """`domain`: SQL literals of every value it can take besides NULL, when that is known without data."""
+
+    sql: str
+    family: Family
+    interval: Interval | None = None
+    domain: tuple[str, ...] | None = None
+    column: str | None = None
+    constant: bool = False
+    untyped: str | None = None
+    identifies: bool = False
+    type_name: str | None = None
+
+    @property
+    def native_type(self) -> str:
+        """The type in which it is shown."""
+        return self.type_name or NATIVE_TYPE.get(self.family, "text")
+
+    @property
+    def is_null(self) -> bool:
+        return self.constant and self.sql == "NULL"
+
+
+NULL = Value("NULL", Family.OTHER, constant=True)
+
+
+def literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def number_sql(number: Fraction) -> str:
+    """A numeric literal of at most 20 decimals; bounds that are not decimal are rounded, which only moves a clamp."""
+    if number.denominator == 1:
+        return str(number.numerator)
+    return format(Decimal(number.numerator) / Decimal(number.denominator), "f")
+
+
+def number_constant(number: Fraction, family: Family) -> Value:
+    sql = number_sql(number)
+    if number < 0:
+        sql = f"({sql})"
+    return Value(sql, family, Interval.of(number), (f"{sql}::pg_catalog.{NATIVE_TYPE[family]}",), constant=True)
+
+
+def operator(name: str, left: str, right: str) -> str:
+    return f"({left} OPERATOR(pg_catalog.{name}) {right})"
+
+
+def clamped(value: Value, node: Any) -> Value:
+    """A number that lies in its interval and is never NaN or infinite, ready for arithmetic."""
+    if value.family not in NUMBERS:
+        refuse(f"arithmetic on {value.family.value}", node)
+    if value.interval is None:
+        refuse_unbounded(f"column {value.column}" if value.column else "an expression", node)
+    if not value.interval.usable:
+        refuse("numbers of more than 60 digits", node)
+    if value.column is None:
+        return value
+    low, high = number_sql(value.interval.lower), number_sql(value.interval.upper)
+    if value.family is Family.INT:
+        low, high = str(-(-value.interval.lower // 1)), str(value.interval.upper // 1)
+        sql = f"CASE WHEN {operator('<', value.sql, low)} THEN {low} WHEN {operator('<=', value.sql, high)} THEN {value.sql}"
+        sql += f" WHEN {operator('>', value.sql, high)} THEN {high} END"
+    else:
+        sql = (
+            f"CASE WHEN {operator('>=', value.sql, low)} AND {operator('<=', value.sql, high)} THEN {value.sql}"
+            f" WHEN {operator('>', value.sql, high)} AND {operator('<', value.sql, infinity(value.family, ''))} THEN {high}"
+            f" WHEN {operator('<', value.sql, low)} AND {operator('>', value.sql, infinity(value.family, '-'))} THEN {low} END"
+        )
+    return replace(value, sql=f"({sql})", column=None)
+
+
+def infinity(family: Family, sign: str) -> str:
+    """Of the value's own type: a numeric of 400 digits has no double to be compared as."""
+    return f"'{sign}Infinity'::pg_catalog.{NATIVE_TYPE[family]}"
+
+
+def guarded_time(value: Value, node: Any) -> Value:
+    """A date or timestamp of the years 1 to 9999; outside, where date functions fail, there is no value."""
+    if value.family not in TIMES:
+        refuse(f"a date function on {value.family.value}", node)
+    if value.column is None:
+        return value
+    sql = (
+        f"(CASE WHEN {operator('>=', value.sql, date_literal('0001-01-01'))}"
+        f" AND {operator('<', value.sql, date_literal('9999-12-31'))} THEN {value.sql} END)"
+    )
+    return replace(value, sql=sql, column=None)
+
+
+def date_literal(text: str) -> str:
+    return f"{literal(text)}::pg_catalog.date"
+
+
+def typed_literal(text: str, family: Family, node: Any) -> Value:
+    """An untyped 'literal' as a value of a family, read here and not by the server."""
+    try:
+        if family in NUMBERS and re.fullmatch(r"\s*[+-]?(\d{1,40}\.?\d{0,40}|\.\d{1,40})\s*", text):
+            number = Fraction(Decimal(text.strip()))
+            if family is Family.INT and number.denominator != 1:
+                raise ValueError
+            return number_constant(number, family)
+        if family is Family.TEXT:
+            return Value(f"{literal(text)}::pg_catalog.text", family, domain=(literal(text),), constant=True)
+        if family is Family.BOOL and text.strip().lower() in TRUTH:
+            return boolean_constant(TRUTH[text.strip().lower()])
+        if family is Family.DATE:
+            day = date.fromisoformat(text.strip()[:10])
+            datetime.fromisoformat(text.strip())
+            return Value(date_literal(day.isoformat()), family, constant=True)
+        if family in TIMES:
+            moment = datetime.fromisoformat(text.strip())
+            if moment.tzinfo is not None and family is Family.TIMESTAMP:
+                moment = moment.replace(tzinfo=None)
+            return Value(
+                f"{literal(moment.isoformat(sep=' '))}::pg_catalog.{NATIVE_TYPE[family]}",
+                family,
+                constant=True,
+            )
+    except ValueError:
+        pass
+    refuse(f"{literal(text)} is no {family.value}", node, "Dates are written 2024-12-31, numbers 12.5.")
+
+
+TRUTH = {"t": True, "true": True, "yes": True, "on": True, "1": True} | {
+    "f": False, "false": False, "no": False, "off": False, "0": False,
+}  # fmt: skip
+
+
+def boolean_constant(truth: bool) -> Value:
+    sql = "true" if truth else "false"
+    return Value(sql, Family.BOOL, domain=(sql,), constant=True)
+
+
+def same_family(values: list[Value], node: Any) -> tuple[Family, list[Value]]:
+    """The family that values share, with untyped literals read as it; numbers of several kinds become numeric."""
+    families = {value.family for value in values if value.untyped is None and not value.is_null}
+    if not families:
+        families = {Family.TEXT}
+    if len(families) > 1 and families <= NUMBERS:
+        families = {Family.FLOAT if Family.FLOAT in families else Family.NUMERIC}
+    if len(families) > 1 and families <= TIMES:
+        families = {Family.TIMESTAMPTZ if Family.TIMESTAMPTZ in families else Family.TIMESTAMP}
+    if len(families) > 1:
+        refuse(f"values of kinds {' and '.join(sorted(families))} together", node)
+    (family,) = families
+    typed = [value if value.untyped is None else typed_literal(value.untyped, family, node) for value in values]
+    return family, typed

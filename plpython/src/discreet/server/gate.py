@@ -1,0 +1,392 @@
+"""The way of a question, on the database: parse, resolve, plan, recall, charge, run, release, record."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
+from discreet.server.parser import load_parser
+from discreet.server.plpy import Plpy, run
+
+# a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
+DELTA_PART = Fraction(1, 100)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that was found answerable, and its price."""
+
+    plan: Any
+    epsilon: Fraction
+    amount: Fraction
+    delta: Fraction
+    price: Any
+    key: str
+    texts: dict[int, list[str]]
+
+
+class Gate:
+    def __init__(self, plpy: Plpy) -> None:
+        self._plpy = plpy
+        load_parser()
+
+    # -- answering
+
+    def answer(
+        self, sql: str, epsilon: Decimal | None, parameters: list[str | None] | None, fresh: bool
+    ) -> list[list[tuple[str, Any]]]:
+        """The rows of the answer; what it costs is paid before a row is read."""
+        started = time.monotonic()
+        with self.own_search_path() as path:
+            asked = self.refusable(sql, lambda: self.question(sql, epsilon, tuple(parameters or ()), path))
+            dataset = asked.plan.dataset
+            rows = None if fresh else self.recalled(asked)
+            if rows is None:
+                left = self.charged(asked, sql)
+                rows = self.measured(asked)
+                self.stored(asked, rows)
+                self.tell(asked, left)
+            else:
+                self._plpy.notice(f"answered again from the store, free of charge (dataset {dataset.name})")
+            if dataset.response_quantum:
+                # answers leave at the next multiple of the quantum, however long they took
+                over = (time.monotonic() - started) % dataset.response_quantum
+                self._plpy.execute(f"SELECT pg_catalog.pg_sleep({dataset.response_quantum - over!r})")
+            return self.finished(asked, rows)
+
+    def explain(self, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
+        """Price and exactness, or the refusal; from text and catalog alone."""
+        from discreet.gate.measure import half_widths
+
+        with self.own_search_path() as path:
+            try:
+                asked = self.question(sql, epsilon, (), path)
+            except DiscreetError as error:
+                return {"refused": {"code": error.sqlstate, "message": error.message, "hint": error.hint}}
+            plan = asked.plan
+            widths = half_widths(plan, self.terms(asked, plan.grouping.sets[0]))
+            outputs = [
+                {"aggregate": aggregate.kind, "error_95": None if width is None else str(width)}
+                for aggregate, width in zip(plan.aggregates, widths, strict=True)
+            ]
+            shown = {
+                "dataset": plan.dataset.name,
+                "epsilon": decimal_text(asked.epsilon),
+                "delta": decimal_text(asked.delta),
+                "accounting": plan.dataset.accounting,
+                "measurements": len(plan.measurements),
+                "outputs": outputs,
+            }
+            if self.caller_is_curator():
+                shown["native_sql"] = [statement.sql for statement in self.statements(asked, 0)]
+            return shown
+
+    # -- stages
+
+    def question(self, sql: str, epsilon: Decimal | None, parameters: tuple[str | None, ...], path: list[str]) -> Asked:
+        from discreet.gate.parse import parse
+        from discreet.gate.plan import plan as planned
+        from discreet.gate.schema import named_relations, schema_from_json
+
+        if sql is None:
+            raise RefusedShapeError("the question is NULL", "Ask a SELECT.")
+        tree = parse(sql)
+        request = {
+            "role": self.session_user(),
+            "path": path,
+            "relations": [list(name) for name in named_relations(tree)],
+            "functions": sorted(function_names(tree)),
+        }
+        described = self.ledger("describe", request)
+        plan = planned(tree, schema_from_json(described), frozenset(described["harmless"]), parameters)
+        worth, price = self.price(plan, epsilon)
+        delta = self.delta(plan)
+        sets = len(plan.grouping.sets)
+        fingerprint = json.dumps(
+            [plan.answer_sql, repr(plan), decimal_text(worth), parameters, described],
+            sort_keys=True,
+            default=str,
+        )
+        key = hashlib.sha256(fingerprint.encode()).hexdigest()
+        asked = Asked(plan, worth * sets, price.amount * sets, delta, price, key, self.domain_texts(plan))
+        self.check_native(asked)
+        return asked
+
+    def price(self, plan: Any, epsilon: Decimal | None) -> tuple[Fraction, Any]:
+        """Epsilon per grouping set, and what it is in the currency of the dataset."""
+        from discreet.dp.price import Accounting, Price, parse_epsilon
+
+        cap = plan.source.limits.max_epsilon
+        sets = len(plan.grouping.sets)
+        if epsilon is not None:
+            worth = parse_epsilon(epsilon)
+            if cap is not None and worth * sets > cap:
+                raise RefusedShapeError(
+                    f"epsilon {decimal_text(worth * sets)} is more than the {decimal_text(cap)} that one question may cost",
+                    "Give less.",
+                )
+        else:
+            worth = parse_epsilon(self.setting("discreet.epsilon"))
+            worth = worth if cap is None else min(worth, cap / sets)
+        accounting = Accounting(plan.dataset.accounting)
+        return worth, Price(accounting, worth if accounting is Accounting.PURE else worth**2 / 2)
+
+    def delta(self, plan: Any) -> Fraction:
+        """What unknown keys cost: once per grouping set that has some."""
+        unknown = [keys for keys in plan.grouping.sets if any(plan.grouping.keys[k].domain is None for k in keys)]
+        if not unknown:
+            return Fraction(0)
+        single: Fraction | None = plan.source.limits.max_delta
+        if single is None:
+            single = Fraction(plan.dataset.delta_limit) * DELTA_PART
+        if single == 0:
+            raise RefusedShapeError(
+                "the groups are not known beforehand, and their existence may tell of a person",
+                "A curator declares the categories with discreet.describe_column(), or gives the dataset a delta.",
+            )
+        return single * len(unknown)
+
+    def terms(self, asked: Asked, keys: tuple[int, ...]) -> Any:
+        from discreet.gate.measure import Terms
+
+        unknown = sum(
+            any(asked.plan.grouping.keys[k].domain is None for k in some) for some in asked.plan.grouping.sets
+        )
+        return Terms.of(asked.plan, asked.price, asked.delta / max(unknown, 1), keys)
+
+    def statements(self, asked: Asked, seed: int) -> list[Any]:
+        from discreet.gate.run import statements
+
+        return [statement for keys in asked.plan.grouping.sets for statement in statements(asked.plan, keys, seed)]
+
+    def domain_texts(self, plan: Any) -> dict[int, list[str]]:
+        """The known values of each key, as the server writes them."""
+        texts = {}
+        for position, key in enumerate(plan.grouping.keys):
+            if key.domain is not None:
+                listed = ", ".join(f"({entry})::pg_catalog.text" for entry in key.domain)
+                rows = self.before_data(f"SELECT pg_catalog.unnest(ARRAY[{listed}]) AS text")
+                texts[position] = list(dict.fromkeys(row["text"] for row in rows))
+        return texts
+
+    def before_data(self, sql: str) -> Any:
+        """Runs SQL without data; what the server does not like about it is the question's own fault."""
+        try:
+            with self._plpy.subtransaction():
+                return self._plpy.execute(sql)
+        except self._plpy.SPIError as error:
+            raise RefusedShapeError(
+                f"PostgreSQL does not understand the question: {error}", "Check types and names."
+            ) from None
+
+    def check_native(self, asked: Asked) -> None:
+        """Lets the server analyse what will be run: errors of types and names come before the charge."""
+        for keys in asked.plan.grouping.sets:
+            from discreet.gate.measure import domain_groups
+
+            domain_groups(asked.plan, keys, asked.texts)
+            terms = self.terms(asked, keys)
+            for measurement in asked.plan.measurements:
+                if measurement.fraction is None:
+                    terms.noise(measurement)
+        try:
+            with self._plpy.subtransaction():
+                for statement in self.statements(asked, 0):
+                    self._plpy.prepare(statement.sql, [])
+                self._plpy.prepare(self.answer_sql(asked), ["jsonb"])
+        except self._plpy.SPIError as error:
+            raise RefusedShapeError(
+                f"PostgreSQL does not understand the question: {error}", "Check types and names."
+            ) from None
+
+    def recalled(self, asked: Asked) -> list[list[object]] | None:
+        request = {"role": self.session_user(), "key": asked.key, "dataset": asked.plan.dataset.name}
+        found = self.ledger("recall", request)
+        return None if found is None else list(found)
+
+    def charged(self, asked: Asked, sql: str) -> dict[str, Any]:
+        request = {
+            "role": self.session_user(),
+            "dataset": asked.plan.dataset.name,
+            "epsilon": decimal_text(asked.epsilon),
+            "amount": decimal_text(asked.amount),
+            "delta": decimal_text(asked.delta),
+            "question": sql[:8000],
+            "details": {
+                "measurements": len(asked.plan.measurements),
+                "grouping_sets": len(asked.plan.grouping.sets),
+            },
+        }
+        left: dict[str, Any] = self.ledger("charge_question", request)
+        return left
+
+    def measured(self, asked: Asked) -> list[list[object]]:
+        """Runs and releases. Whatever goes wrong from here on may depend on the data, and is told to the log only."""
+        from discreet.gate.measure import domain_groups, measure
+
+        rows: list[list[object]] = []
+        try:
+            for keys in asked.plan.grouping.sets:
+                found = self.totals(asked, keys)
+                known = domain_groups(asked.plan, keys, asked.texts)
+                rows += measure(asked.plan, self.terms(asked, keys), known, found)
+        except Exception as error:
+            if is_interrupt(error):
+                raise
+            self._plpy.log(f"discreet: {type(error).__name__} after the data was touched: {error}")
+            raise TouchedDataError from None
+        return rows
+
+    def totals(self, asked: Asked, keys: tuple[int, ...]) -> dict[tuple[str | None, ...], dict[Any, Any]]:
+        """The exact totals of every group of a grouping set."""
+        from discreet.gate.measurements import BINS, Quantity
+        from discreet.gate.run import statements
+
+        found: dict[tuple[str | None, ...], dict[Any, Any]] = {}
+        for statement in statements(asked.plan, keys, secrets.randbits(62)):
+            for row in self._plpy.execute(statement.sql):
+                values = list(row.values())
+                texts = dict(zip(keys, values[: len(keys)], strict=True))
+                group = tuple(texts.get(position) for position in range(len(asked.plan.grouping.keys)))
+                totals = found.setdefault(group, {})
+                numbers = [int(number) for number in values[len(keys) :]]
+                first = statement.measurements[0]
+                if first.quantity is Quantity.QUANTILE:
+                    totals.setdefault(first, [0] * BINS)[numbers[0]] += numbers[1]
+                else:
+                    totals.update(zip(statement.measurements, numbers, strict=True))
+        return found
+
+    def stored(self, asked: Asked, rows: list[list[object]]) -> None:
+        self.ledger("store", {"key": asked.key, "dataset": asked.plan.dataset.name, "answer": rows})
+
+    def answer_sql(self, asked: Asked) -> str:
+        columns = ", ".join(f"{name} {kind}" for name, kind in asked.plan.answer_columns)
+        names = [name for name, _ in asked.plan.answer_columns]
+        objects = ", ".join(f"'{name}', r -> {place}" for place, name in enumerate(names))
+        measured = (
+            f"SELECT m.* FROM pg_catalog.jsonb_array_elements($1) AS r, "
+            f"LATERAL pg_catalog.jsonb_to_record(pg_catalog.jsonb_build_object({objects})) AS m({columns})"
+        )
+        return f"WITH measured AS ({measured}) {asked.plan.answer_sql}"
+
+    def finished(self, asked: Asked, rows: list[list[object]]) -> list[list[tuple[str, Any]]]:
+        """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
+        names = asked.plan.output
+        columns = ", ".join(f"c{n}" for n in range(len(names)))
+        sql = f"SELECT pg_catalog.jsonb_build_array({columns})::pg_catalog.text AS row FROM ({self.answer_sql(asked)}) AS t({columns})"
+        try:
+            with self._plpy.subtransaction():
+                shown = self._plpy.execute(self._plpy.prepare(sql, ["jsonb"]), [json.dumps(rows)])
+        except self._plpy.SPIError as error:
+            raise RefusedShapeError(
+                f"the answer could not be put together: {error}", "Ask for the plain aggregates."
+            ) from None
+        return [list(zip(names, json.loads(row["row"]), strict=True)) for row in shown]
+
+    # -- around it
+
+    def tell(self, asked: Asked, left: dict[str, Any]) -> None:
+        from discreet.gate.measure import half_widths
+
+        widths = half_widths(asked.plan, self.terms(asked, asked.plan.grouping.sets[0]))
+        exactness = ", ".join(
+            f"{aggregate.kind} ±{width}"
+            for aggregate, width in zip(asked.plan.aggregates, widths, strict=True)
+            if width is not None
+        )
+        unit = "epsilon" if asked.plan.dataset.accounting == "pure" else "rho"
+        self._plpy.notice(
+            f"epsilon {decimal_text(asked.epsilon)} spent; {unit} left for you {left['left_for_role']}, "
+            f"for dataset {asked.plan.dataset.name} {left['left_for_dataset']}"
+            + (f"; 95 % of answers are within {exactness}" if exactness else "")
+        )
+
+    def refusable(self, sql: str, ask: Any) -> Asked:
+        """Writes a refusal down before it is raised."""
+        try:
+            asked: Asked = ask()
+            return asked
+        except DiscreetError as error:
+            if error.sqlstate.startswith("DP"):
+                request = {
+                    "role": self.session_user(),
+                    "code": error.sqlstate,
+                    "message": error.message,
+                    "question": (sql or "")[:8000],
+                }
+                self.ledger("refused", request)
+            raise
+
+    def ledger(self, operation: str, request: dict[str, Any]) -> Any:
+        rows = run(
+            self._plpy,
+            "SELECT discreet._ledger(:operation::name, :request::jsonb) AS answer",
+            operation=operation,
+            request=json.dumps(request),
+        )
+        answer = rows[0]["answer"]
+        return None if answer is None else json.loads(answer)
+
+    def session_user(self) -> str:
+        return str(self._plpy.execute("SELECT session_user::pg_catalog.text AS name")[0]["name"])
+
+    def setting(self, name: str) -> str:
+        return str(run(self._plpy, "SELECT pg_catalog.current_setting(:name::text) AS value", name=name)[0]["value"])
+
+    def caller_is_curator(self) -> bool:
+        rows = self._plpy.execute(
+            "SELECT pg_catalog.pg_has_role(discreet._caller(), 'discreet_curator', 'MEMBER') AS yes"
+        )
+        return bool(rows[0]["yes"])
+
+    @contextmanager
+    def own_search_path(self) -> Iterator[list[str]]:
+        """Within, names mean those of pg_catalog; yields the schemas that the asker searches."""
+        held = self._plpy.execute(
+            "SELECT pg_catalog.current_setting('search_path') AS path, pg_catalog.current_schemas(false) AS schemas"
+        )[0]
+        self.search("pg_catalog, pg_temp")
+        try:
+            yield list(held["schemas"])
+        finally:
+            self.search(held["path"])
+
+    def search(self, path: str) -> None:
+        plan = self._plpy.prepare("SELECT pg_catalog.set_config('search_path', $1, true)", ["text"])
+        self._plpy.execute(plan, [path])
+
+
+def function_names(tree: Any) -> set[str]:
+    from pglast import ast
+    from pglast.visitors import Visitor
+
+    names: set[str] = set()
+
+    class Calls(Visitor):  # type: ignore[misc]
+        def visit_FuncCall(self, ancestors: Any, node: ast.FuncCall) -> None:  # noqa: N802
+            names.add(node.funcname[-1].sval)
+
+    Calls()(tree)
+    return names
+
+
+def is_interrupt(error: Exception) -> bool:
+    """A cancelled query or a timeout tells nothing that its sender does not know."""
+    return getattr(error, "sqlstate", None) == "57014"
+
+
+def decimal_text(number: Fraction) -> str:
+    """A decimal that is not less than the number."""
+    from discreet.dp.exact import decimal_above
+
+    return format(decimal_above(number), "f")

@@ -1,0 +1,196 @@
+-- discreet._ledger_describe: what a question's names mean, for the role that asks. Policy is read here, not in the asker's snapshot.
+-- request: role, path (schemas), relations ([schema or null, name]), functions (names)
+CREATE FUNCTION discreet._ledger_describe(request jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+DECLARE
+    asker name := request->>'role';
+    described jsonb;
+    people jsonb;
+    harmless jsonb;
+BEGIN
+    WITH asked AS (
+        SELECT DISTINCT r->>0 AS schema_name, r->>1 AS relation_name FROM jsonb_array_elements(request->'relations') r),
+    found AS (
+        SELECT DISTINCT ON (a.schema_name, a.relation_name) a.schema_name, a.relation_name, c.oid, n.nspname, c.relname
+        FROM asked a
+        JOIN pg_class c ON c.relname = a.relation_name AND c.relkind IN ('r', 'p') AND c.relpersistence <> 't'
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        LEFT JOIN jsonb_array_elements_text(request->'path') WITH ORDINALITY AS path(schema_name, place)
+               ON path.schema_name = n.nspname
+        WHERE n.nspname = a.schema_name OR (a.schema_name IS NULL AND path.place IS NOT NULL)
+        ORDER BY a.schema_name, a.relation_name, path.place),
+    kept AS (
+        SELECT f.*, p.relation AS protected
+        FROM found f
+        LEFT JOIN discreet._protected_table p ON p.relation = f.oid
+        WHERE p.relation IS NOT NULL
+           -- a part of a protected table is asked about through the whole
+           OR (has_table_privilege(asker, f.oid, 'SELECT') AND NOT EXISTS (SELECT FROM discreet._protection_of(f.oid))))
+    SELECT coalesce(jsonb_agg(jsonb_build_object(
+        'asked_schema', k.schema_name, 'asked_name', k.relation_name, 'schema', k.nspname, 'name', k.relname,
+        'columns', (
+            SELECT jsonb_agg(jsonb_build_object(
+                'name', a.attname, 'type', discreet._base_type(a.atttypid, a.attcollation),
+                'lower', c.lower::text, 'upper', c.upper::text, 'categories', to_jsonb(c.categories),
+                'hidden', coalesce(c.visibility = 'hidden', false),
+                'identifies', a.attnum = p.unit_attnum OR EXISTS (
+                    SELECT FROM pg_index i WHERE i.indrelid = k.oid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum))
+                ORDER BY a.attnum)
+            FROM pg_attribute a
+            LEFT JOIN discreet._protected_table p ON p.relation = k.oid
+            LEFT JOIN discreet._protected_column c ON c.relation = k.oid AND c.attnum = a.attnum AND c.column_name = a.attname
+            WHERE a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped),
+        'unique_keys', (
+            SELECT coalesce(jsonb_agg((SELECT jsonb_agg(a.attname) FROM pg_attribute a
+                                       WHERE a.attrelid = k.oid AND a.attnum = ANY (i.indkey::int2[]))), '[]')
+            FROM pg_index i
+            WHERE i.indrelid = k.oid AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL
+              AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts),
+        'protection', (
+            SELECT jsonb_build_object(
+                'dataset', p.dataset, 'unit', p.unit, 'policy', p.policy, 'max_groups', p.max_groups, 'max_rows', p.max_rows,
+                'max_epsilon', p.max_epsilon::text, 'max_delta', p.max_delta::text,
+                'single', discreet._one_row_per_person(p), 'may_ask', discreet._holds_budget(asker, p.dataset))
+            FROM discreet._protected_table p WHERE p.relation = k.oid AND p.policy <> 'public'))), '[]')
+    INTO described FROM kept k;
+
+    SELECT coalesce(jsonb_agg(jsonb_build_object(
+        'dataset', d.dataset, 'accounting', d.accounting, 'neighbours', d.neighbours, 'delta_limit', b.delta_limit::text,
+        'response_quantum', extract(epoch FROM d.response_quantum))), '[]')
+    INTO people
+    FROM discreet._dataset d JOIN discreet._budget b ON b.dataset = d.dataset AND b.role = 0
+    WHERE d.dataset IN (SELECT r->'protection'->>'dataset' FROM jsonb_array_elements(described) r);
+
+    -- built in, looking at nothing but their arguments, whatever the types of these
+    SELECT coalesce(jsonb_agg(f), '[]') INTO harmless
+    FROM jsonb_array_elements_text(request->'functions') f
+    WHERE EXISTS (SELECT FROM pg_proc p WHERE p.proname = f AND p.pronamespace = 'pg_catalog'::regnamespace)
+      AND NOT EXISTS (SELECT FROM pg_proc p WHERE p.proname = f AND p.pronamespace = 'pg_catalog'::regnamespace
+                      AND (p.provolatile <> 'i' OR p.proretset));
+
+    RETURN jsonb_build_object('relations', described, 'datasets', people, 'harmless', harmless);
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._ledger_describe(jsonb) IS 'What the names of a question mean, for the role that asks.';
+
+-- discreet._base_type: the type below all domains; text that cannot be compared byte by byte is a type of its own.
+CREATE FUNCTION discreet._base_type(type oid, collation_oid oid)
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH RECURSIVE base(type) AS (
+        SELECT $1 UNION ALL SELECT t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
+    SELECT CASE WHEN EXISTS (SELECT FROM pg_collation c WHERE c.oid = $2 AND NOT c.collisdeterministic) THEN 'nondeterministic text'
+                ELSE format_type(b.type, NULL) END
+    FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype <> 'd'
+$sql$;
+COMMENT ON FUNCTION discreet._base_type(oid, oid) IS 'The type below all domains.';
+
+-- discreet._holds_budget: whether a role, or a group it is a member of, holds a budget in a dataset.
+CREATE FUNCTION discreet._holds_budget(role name, dataset text)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT EXISTS (SELECT FROM discreet._budget b
+                   WHERE b.dataset = $2 AND b.granted AND b.role IN (SELECT discreet._roles_of($1)))
+$sql$;
+COMMENT ON FUNCTION discreet._holds_budget(name, text) IS
+'Whether a role, or a group it is a member of, holds a budget in a dataset.';
+
+-- discreet._ledger_recall: the stored answer of a question, if its policy still holds and the role may ask.
+CREATE FUNCTION discreet._ledger_recall(request jsonb)
+RETURNS jsonb
+LANGUAGE sql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT a.answer FROM discreet._answer a
+    WHERE a.key = decode(request->>'key', 'hex') AND a.dataset = request->>'dataset'
+      AND discreet._holds_budget((request->>'role')::name, a.dataset)
+$sql$;
+COMMENT ON FUNCTION discreet._ledger_recall(jsonb) IS 'The stored answer of a question, if the role may ask.';
+
+-- discreet._ledger_charge_question: pays for a question of the gate; the role must hold a budget of its own or of a group.
+CREATE FUNCTION discreet._ledger_charge_question(request jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+DECLARE
+    asker name := request->>'role';
+    people text := request->>'dataset';
+    refusal jsonb;
+BEGIN
+    IF NOT discreet._holds_budget(asker, people) THEN
+        RETURN discreet._refuse(asker, 'DP004', format('%s holds no budget in dataset %I', asker, people),
+            format('A curator can give one: discreet.grant_budget(%L, role, epsilon).', people), request->>'question');
+    END IF;
+    refusal := discreet._charge(people, asker, (request->>'epsilon')::numeric, (request->>'amount')::numeric,
+                                (request->>'delta')::numeric, request->>'question', request->'details');
+    IF refusal IS NOT NULL THEN
+        RETURN refusal;
+    END IF;
+    RETURN jsonb_build_object(
+        'left_for_dataset', (SELECT (b.amount_limit - b.amount_spent)::text FROM discreet._budget b
+                             WHERE b.dataset = people AND b.role = 0),
+        'left_for_role', (SELECT min(b.amount_limit - b.amount_spent)::text FROM discreet._budget b
+                          WHERE b.dataset = people AND b.granted AND b.role IN (SELECT discreet._roles_of(asker))));
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._ledger_charge_question(jsonb) IS 'Pays for a question of the gate.';
+
+-- discreet._ledger_store: keeps an answer, so that it need not be paid twice.
+CREATE FUNCTION discreet._ledger_store(request jsonb)
+RETURNS jsonb
+LANGUAGE sql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    INSERT INTO discreet._answer (key, dataset, answer)
+    VALUES (decode(request->>'key', 'hex'), request->>'dataset', request->'answer')
+    ON CONFLICT (key) DO UPDATE SET answer = excluded.answer, at = excluded.at
+    RETURNING '{}'::jsonb
+$sql$;
+COMMENT ON FUNCTION discreet._ledger_store(jsonb) IS 'Keeps an answer, so that it need not be paid twice.';
+
+-- discreet._ledger_refused: writes a refusal of the gate down.
+CREATE FUNCTION discreet._ledger_refused(request jsonb)
+RETURNS jsonb
+LANGUAGE sql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    INSERT INTO discreet._refusal (role, code, message, question)
+    VALUES (request->>'role', request->>'code', request->>'message', request->>'question')
+    RETURNING '{}'::jsonb
+$sql$;
+COMMENT ON FUNCTION discreet._ledger_refused(jsonb) IS 'Writes a refusal of the gate down.';
