@@ -11,11 +11,10 @@ from contextlib import contextmanager
 from dataclasses import astuple, fields
 from pathlib import Path
 
-os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
+from dev.cluster import Cluster
 
-from bench import budget, dp  # noqa: E402
-from bench.measure import Line, Subject  # noqa: E402
-from dev.cluster import Cluster  # noqa: E402
+from bench import budget, dp
+from bench.measure import Line, Subject
 
 RESULTS = Path(__file__).with_name("results.md")
 SETTINGS = {
@@ -70,6 +69,7 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=9, help="of each question over these rows (9)")
     arguments = parser.parse_args()
 
+    os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
     lines: list[Line] = []
     with throw_away_cluster() as cluster:
         subject = Subject(cluster, arguments.rows, arguments.repetitions)
@@ -81,9 +81,9 @@ def main() -> None:
                     print("  ".join(filter(None, cells(line))), flush=True)
                     lines.append(line)
     heading = (
-        f"PostgreSQL {version}, {os.cpu_count()} cores, {arguments.rows} rows in 50 groups, "
-        f"{arguments.repetitions} repetitions. Native and discreet in turn: medians and, in brackets, the middle "
-        "half of the durations, or all rates.\n"
+        f"PostgreSQL {version}, {os.cpu_count()} cores; {arguments.rows} rows in 50 groups, "
+        f"{arguments.repetitions} times, native and discreet in turn.\n"
+        "Medians; in brackets the middle half of the durations, or the range of the rates.\n"
     )
     print(f"\n{heading}\n{table(lines)}", end="")
     RESULTS.write_text(f"# What discreet costs\n\nWritten by `make bench`.\n\n{heading}\n{table(lines)}")

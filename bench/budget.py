@@ -16,7 +16,7 @@ CHARGES = 1000
 SESSIONS = 16
 LEAST_PER_SECOND = 300
 ROUNDS = 3
-ROUND_SECONDS = 5
+SECONDS = 5
 
 PEOPLE = 10_000
 SMALL_EPSILON = Decimal("0.01")
@@ -24,9 +24,9 @@ SMALL_EPSILON = Decimal("0.01")
 # what the executor hook sends for SELECT dp_count(*) FROM payers
 CHARGE = """
     SELECT discreet._ledger('charge_aggregates', jsonb_build_object(
-        'role', session_user, 'question', 'SELECT dp_count(*) FROM payers', 'wish', '0.001', 'unreadable', NULL,
-        'unsafe', NULL, 'unsafe_code', NULL, 'inside', jsonb_build_array('payers'::regclass::oid),
-        'outside', '[]'::jsonb,
+        'role', session_user, 'question', 'SELECT dp_count(*) FROM payers', 'wish', '0.001',
+        'unreadable', NULL, 'unsafe', NULL, 'unsafe_code', NULL,
+        'inside', jsonb_build_array('payers'::regclass::oid), 'outside', '[]'::jsonb,
         'sites', jsonb_build_array(jsonb_build_object('function', 'dp_count', 'epsilon', NULL, 'sets', 1))))
 """
 # the least that a database can do durably
@@ -46,9 +46,8 @@ def load(subject: Subject) -> None:
 def charge(subject: Subject) -> Iterator[Line]:
     """One session charges, and one commits an UPDATE of one row."""
     with subject.connect() as connection:
-        native, discreet = alternate(
-            CHARGES, lambda: connection.execute(COMMIT), lambda: connection.execute(CHARGE)
-        )
+        connection.execute(CHARGE)
+        native, discreet = alternate(CHARGES, lambda: connection.execute(COMMIT), lambda: connection.execute(CHARGE))
     median = 1000 * discreet.median
     yield Line(
         "charge on a warm connection; native: UPDATE",
@@ -63,9 +62,7 @@ def charge(subject: Subject) -> Iterator[Line]:
 def concurrent_charges(subject: Subject) -> Iterator[Line]:
     """16 sessions at one dataset, against 16 sessions at one row."""
     statements = (COMMIT, CHARGE, QUESTION)
-    rounds = [
-        [rate(subject.connect, SESSIONS, ROUND_SECONDS, statement) for statement in statements] for _ in range(ROUNDS)
-    ]
+    rounds = [[rate(subject.connect, SESSIONS, SECONDS, each) for each in statements] for _ in range(ROUNDS)]
     native, charges, questions = (Sample(rates) for rates in zip(*rounds, strict=True))
     for name, sample in (("charges", charges), ("whole questions", questions)):
         yield Line(
@@ -115,9 +112,9 @@ def accounting(subject: Subject) -> Iterator[Line]:
     pure, pure_deviation = questions_until_exhausted(subject, "pure", SMALL_EPSILON)
     zcdp, zcdp_deviation = questions_until_exhausted(subject, "zcdp", equally_accurate)
     yield Line(
-        f"counts of standard deviation {deviation:.0f} under (1, 1e-6); native: pure, discreet: zcdp",
-        f"{pure} (measured {pure_deviation:.0f})",
-        f"{zcdp} (measured {zcdp_deviation:.0f})",
+        f"counts of standard deviation {deviation:.0f} for epsilon 1, delta 1e-6: pure and zcdp",
+        f"pure: {pure} (deviation {pure_deviation:.0f})",
+        f"zcdp: {zcdp} (deviation {zcdp_deviation:.0f})",
         f"{zcdp / pure:.1f} times",
         "> 2 times",
         zcdp > 2 * pure,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
-from bench.measure import Connection, Line, Subject, alternate, ratio, seconds
+from bench.measure import Connection, Line, Subject, alternate, ratio, samples, seconds
 
 MOST_TIMES_NATIVE = 1.5
 
-BOUNDS = {"age": "0, 120", "height": "0.5, 2.5", "salary": "0, 100000"}
-TYPES = {"age": "int", "height": "double precision", "salary": "numeric"}
+COLUMNS = {
+    "age": ("int", "0, 120"),
+    "height": ("double precision", "0.5, 2.5"),
+    "salary": ("numeric", "0, 100000"),
+}
 
 PEOPLE = """
     CREATE TABLE people (
@@ -37,48 +39,41 @@ def grouped(expression: str) -> str:
     return f"SELECT department, {expression} FROM people GROUP BY department"
 
 
-def workers(connection: Connection, statement: str) -> str:
-    """How many parallel workers did it, of how many planned."""
+def workers(connection: Connection, statement: str) -> int:
+    """How many parallel workers took part."""
     rows = connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}").fetchall()
     document: Any = rows[0][0]
-    nodes = [(document if isinstance(document, list) else json.loads(document))[0]["Plan"]]
+    nodes = [document[0]["Plan"]]
     for node in nodes:
-        if "Workers Planned" in node:
-            return f"{node['Workers Launched']} of {node['Workers Planned']} workers"
+        if "Workers Launched" in node:
+            return int(node["Workers Launched"])
         nodes += node.get("Plans", [])
-    return "no workers"
+    return 0
 
 
 def compare(
-    subject: Subject, connection: Connection, name: str, native: str, discreet: str, at_most: float | None = None
+    subject: Subject, connection: Connection, name: str, native: str, discreet: str, most: float | None = None
 ) -> Line:
-    pair = alternate(
-        subject.repetitions,
-        lambda: connection.execute(grouped(native)),
-        lambda: connection.execute(grouped(discreet)),
-    )
-    return ratio(f"{name}, {workers(connection, grouped(discreet))}", *pair, at_most)
+    """The line for two aggregates; asking about the workers also warms up."""
+    ours, theirs = grouped(f"discreet.{discreet}"), grouped(native)
+    label = f"{name}, {workers(connection, theirs)} and {workers(connection, ours)} workers"
+    pair = alternate(subject.repetitions, lambda: connection.execute(theirs), lambda: connection.execute(ours))
+    return ratio(label, *pair, most)
 
 
 def counts_sums_averages(subject: Subject) -> Iterator[Line]:
     """GROUP BY of 50 groups, with the just-in-time compiler as the server has it, and without."""
+    questions = {"dp_count(*)": ("count(*)", "dp_count(*)")} | {
+        f"dp_{function}({type_name})": (f"{function}({column})", f"dp_{function}({column}, {bounds})")
+        for column, (type_name, bounds) in COLUMNS.items()
+        for function in ("sum", "avg")
+    }
     with subject.connect() as connection:
         for jit in ("on", "off"):
             connection.execute(f"SET jit = {jit}")
             label = "" if jit == "on" else ", jit off"
-            yield compare(
-                subject, connection, f"dp_count(*){label}", "count(*)", "discreet.dp_count(*)", MOST_TIMES_NATIVE
-            )
-            for column, bounds in BOUNDS.items():
-                for function in ("sum", "avg"):
-                    yield compare(
-                        subject,
-                        connection,
-                        f"dp_{function}({TYPES[column]}){label}",
-                        f"{function}({column})",
-                        f"discreet.dp_{function}({column}, {bounds})",
-                        MOST_TIMES_NATIVE,
-                    )
+            for name, (native, discreet) in questions.items():
+                yield compare(subject, connection, name + label, native, discreet, MOST_TIMES_NATIVE)
 
 
 def other_estimators(subject: Subject) -> Iterator[Line]:
@@ -95,7 +90,7 @@ def other_estimators(subject: Subject) -> Iterator[Line]:
     }
     with subject.connect() as connection:
         for name, (native, discreet) in pairs.items():
-            yield compare(subject, connection, name, native, f"discreet.{discreet}")
+            yield compare(subject, connection, name, native, discreet)
 
 
 def fixed_cost(subject: Subject) -> Iterator[Line]:
@@ -112,10 +107,9 @@ def fixed_cost(subject: Subject) -> Iterator[Line]:
         with subject.connect() as connection:
             return seconds(lambda: connection.execute(statement))
 
-    from bench.measure import Sample
-
-    pairs = [(first(native), first(discreet)) for _ in range(20)]
-    yield ratio("first question of a connection, 10 rows", *(Sample(values) for values in zip(*pairs, strict=True)))
+    pair = samples((first(native), first(discreet)) for _ in range(20))
+    yield ratio("first question of a connection, 10 rows", *pair)
     with subject.connect() as connection:
+        connection.execute(discreet)
         pair = alternate(500, lambda: connection.execute(native), lambda: connection.execute(discreet))
         yield ratio("further question of a connection, 10 rows", *pair)

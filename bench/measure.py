@@ -5,11 +5,10 @@ from __future__ import annotations
 import statistics
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import psycopg
-
 from dev.cluster import Cluster
 
 Connection = psycopg.Connection[tuple[object, ...]]
@@ -30,7 +29,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: what native SQL takes, what discreet takes, and what of it is compared with the target."""
+    """A line of the table: what native SQL takes, what discreet takes, and what the target is about."""
 
     name: str
     native: str
@@ -54,8 +53,8 @@ class Sample:
         """The median and, in brackets, the middle half of the values."""
         low, _, high = statistics.quantiles(self.values, n=4, method="inclusive")
         digits = 2 if self.median < 0.1 else 0
-        median, low, high = (f"{1000 * value:.{digits}f}" for value in (self.median, low, high))
-        return f"{median} ms ({low}-{high})"
+        shown = [f"{1000 * value:.{digits}f}" for value in (self.median, low, high)]
+        return "{} ms ({}-{})".format(*shown)
 
     def rate(self) -> str:
         return f"{self.median:.0f}/s ({min(self.values):.0f}-{max(self.values):.0f})"
@@ -68,10 +67,13 @@ def seconds(action: Action) -> float:
 
 
 def alternate(repetitions: int, native: Action, discreet: Action) -> tuple[Sample, Sample]:
-    """Durations of both, measured in turn, so that what else the machine does meets both alike; one turn warms up."""
-    pairs = [(seconds(native), seconds(discreet)) for _ in range(repetitions + 1)][1:]
-    natives, discreets = zip(*pairs, strict=True)
-    return Sample(natives), Sample(discreets)
+    """Durations of both, measured in turn, so that what else the machine does meets both alike."""
+    return samples((seconds(native), seconds(discreet)) for _ in range(repetitions))
+
+
+def samples(pairs: Iterable[tuple[float, float]]) -> tuple[Sample, Sample]:
+    native, discreet = zip(*pairs, strict=True)
+    return Sample(native), Sample(discreet)
 
 
 def ratio(name: str, native: Sample, discreet: Sample, at_most: float | None = None) -> Line:

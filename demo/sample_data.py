@@ -461,9 +461,7 @@ def persons(count: int) -> Iterator[Person]:
             id += 1
             # Women live longer.
             sex = "F" if draws.chance(490 if age < 70 else 590) else "M"
-            yield Person(
-                id, region.name, district, age, sex, income(draws, age, region.median_income), household
-            )
+            yield Person(id, region.name, district, age, sex, income(draws, age, region.median_income), household)
 
 
 ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})

@@ -67,7 +67,13 @@ class Cluster:
 
     def sql(self, text: str, database: str = "postgres") -> str:
         """Runs SQL as superuser, and returns what it prints, unaligned."""
-        command = [os.path.join(pg_config("--bindir"), "psql"), "-XqAt", "-v", "ON_ERROR_STOP=1", self.dsn(database)]
+        command = [
+            os.path.join(pg_config("--bindir"), "psql"),
+            "-XqAt",
+            "-v",
+            "ON_ERROR_STOP=1",
+            self.dsn(database),
+        ]
         done = subprocess.run(command, input=text, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip())
@@ -96,7 +102,10 @@ class Cluster:
         self.folder.mkdir(parents=True)
         account = pwd.getpwnam(self.user)
         os.chown(self.folder, account.pw_uid, account.pw_gid)
-        self.run("initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
+        options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
+        if self.settings.get("fsync") == "off":
+            options.append("--no-sync")
+        self.run("initdb", "-D", str(self.data), *options)
         with (self.data / "postgresql.conf").open("a") as configuration:
             configuration.write("include_if_exists = 'discreet.conf'\n")
         (self.folder / "complete").touch()
@@ -161,7 +170,12 @@ def up(cluster: Cluster) -> None:
         cluster.sql("CREATE DATABASE discreet")
     if cluster.sql("SELECT to_regclass('hr.employee')", "discreet") == "":
         say("Loading the sample data")
-        command = [sys.executable, str(ROOT / "demo" / "sample_data.py"), "--size", os.environ.get("SIZE", "1")]
+        command = [
+            sys.executable,
+            str(ROOT / "demo" / "sample_data.py"),
+            "--size",
+            os.environ.get("SIZE", "1"),
+        ]
         cluster.sql(subprocess.run(command, check=True, capture_output=True, text=True).stdout, "discreet")
     cluster.sql("SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS discreet CASCADE", "discreet")
     cluster.sql("SET client_min_messages = warning; ALTER EXTENSION discreet UPDATE", "discreet")

@@ -136,6 +136,8 @@ discreet_sum_combine(PG_FUNCTION_ARGS)
 		*joined = *other;
 		PG_RETURN_POINTER(joined);
 	}
+	if (memcmp(&joined->grid, &other->grid, sizeof(Grid)) != 0)
+		elog(ERROR, "workers have summed between different bounds");
 	joined->count += other->count;
 	joined->total += other->total;
 	joined->squares += other->squares;
@@ -164,6 +166,7 @@ discreet_sum_deserialize(PG_FUNCTION_ARGS)
  */
 #define MOST_BINS 4096
 #define LONGEST_LIST 256
+#define LARGEST_HALF 1e15		/* below it a double has room for a half */
 
 typedef struct BinState
 {
@@ -192,14 +195,15 @@ fit_bins(BinState *state, Oid type, double lower, double upper)
 	state->lower = lower;
 	state->upper = upper;
 	state->bins = MOST_BINS;
-	if (is_whole_type(type) && ceil(lower) <= floor(upper) && floor(upper) - ceil(lower) < MOST_BINS)
+	if (lower == upper)
+		state->bins = 1;
+	else if (is_whole_type(type) && Max(fabs(lower), fabs(upper)) < LARGEST_HALF &&
+			 ceil(lower) <= floor(upper) && floor(upper) - ceil(lower) < MOST_BINS)
 	{
 		state->lower = ceil(lower) - 0.5;
 		state->upper = floor(upper) + 0.5;
-		state->bins = (int) (state->upper - state->lower);
+		state->bins = (int) (floor(upper) - ceil(lower)) + 1;
 	}
-	else if (lower == upper)
-		state->bins = 1;
 }
 
 static inline int
@@ -212,7 +216,7 @@ bin_of(const BinState *state, double number)
 	if (number >= state->upper)
 		return state->bins - 1;
 	place = floor((number - state->lower) / (state->upper - state->lower) * state->bins);
-	return (int) Min(place, state->bins - 1);
+	return (int) Max(0, Min(place, state->bins - 1));
 }
 
 static BinState *
@@ -307,6 +311,8 @@ discreet_quantile_combine(PG_FUNCTION_ARGS)
 		memcpy(joined, other, bin_state_size(other));
 		PG_RETURN_POINTER(joined);
 	}
+	if (joined->lower != other->lower || joined->upper != other->upper || joined->bins != other->bins)
+		elog(ERROR, "workers have counted between different bounds");
 	joined = counted_bins(fcinfo, joined);
 	if (other->listed < 0)
 		for (int i = 0; i < other->bins; i++)

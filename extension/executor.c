@@ -26,6 +26,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
+#include "utils/typcache.h"
 
 static ExecutorStart_hook_type previous_executor_start = NULL;
 
@@ -57,9 +58,7 @@ typedef struct Input
 {
 	PlannedStmt *statement;
 	Bitmapset  *inside;			/* range table indexes of the relations it reads */
-	bool		opaque;			/* reads something that cannot be looked into */
 	char	   *unsafe;			/* could let one row count for more than itself */
-	char	   *unsafe_code;	/* runs code that is not built in */
 	bool		filtered;		/* who takes part depends on values */
 	bool		steered;		/* takes values from elsewhere in the statement */
 } Input;
@@ -84,40 +83,64 @@ find_unsafe(Input *input, const char *what)
 
 /*
  * Built-in code that looks at its arguments only: IMMUTABLE, or STABLE on dates and times, where it is the time zone
- * that matters. Other stable functions look at tables and statistics.
+ * that matters. Other stable functions look at tables and statistics, and code of users may do anything.
  */
 static bool
-is_unsafe_function(Oid function, void *context)
+looks_at_arguments_only(Oid function)
 {
-	Input	   *input = context;
 	Oid		   *types;
 	int			n;
+	Oid			result;
 	bool		about_time;
 	char		volatility = func_volatile(function);
 
-	if (volatility == PROVOLATILE_IMMUTABLE &&
-		(function < FirstNormalObjectId || get_func_namespace(function) == get_namespace_oid("discreet", true)))
-		return false;
-	if (volatility == PROVOLATILE_STABLE && function < FirstNormalObjectId)
+	if (function >= FirstNormalObjectId)
+		return is_dp_aggregate(function) ||
+			(volatility == PROVOLATILE_IMMUTABLE &&
+			 get_func_namespace(function) == get_namespace_oid("discreet", true));
+	if (volatility != PROVOLATILE_STABLE)
+		return volatility == PROVOLATILE_IMMUTABLE;
+	result = get_func_signature(function, &types, &n);
+	about_time = TypeCategory(result) == TYPCATEGORY_DATETIME || TypeCategory(result) == TYPCATEGORY_TIMESPAN;
+	for (int i = 0; i < n; i++)
 	{
-		Oid			result = get_func_signature(function, &types, &n);
-
-		about_time = TypeCategory(result) == TYPCATEGORY_DATETIME || TypeCategory(result) == TYPCATEGORY_TIMESPAN;
-		for (int i = 0; i < n; i++)
-		{
-			about_time = about_time || TypeCategory(types[i]) == TYPCATEGORY_DATETIME;
-			if (types[i] == OIDOID || (types[i] >= REGPROCOID && get_typtype(types[i]) == TYPTYPE_BASE &&
-									   strncmp(format_type_be(types[i]), "reg", 3) == 0))
-				about_time = false, n = 0;
-		}
-		if (about_time)
+		about_time |= TypeCategory(types[i]) == TYPCATEGORY_DATETIME;
+		if (types[i] == OIDOID || strncmp(format_type_be(types[i]), "reg", 3) == 0)
 			return false;
 	}
-	if (input->unsafe_code == NULL)
-		input->unsafe_code = psprintf("function %s", get_func_name(function));
+	return about_time;
+}
+
+/* Beside the input of an aggregate, what a statement needs to write its answer down. */
+static bool
+is_harmless_beside(Oid function)
+{
+	static const char *const names[] = {"nextval", "random", "clock_timestamp", "timeofday", "gen_random_uuid"};
+
+	if (function < FirstNormalObjectId)
+		for (int i = 0; i < lengthof(names); i++)
+			if (strcmp(get_func_name(function), names[i]) == 0)
+				return true;
+	return looks_at_arguments_only(function);
+}
+
+static bool
+is_unsafe_inside(Oid function, void *context)
+{
+	if (!looks_at_arguments_only(function))
+		find_unsafe(context, psprintf("function %s", get_func_name(function)));
 	return false;
 }
 
+static bool
+is_unsafe_beside(Oid function, void *context)
+{
+	if (!is_harmless_beside(function))
+		find_unsafe(context, psprintf("function %s", get_func_name(function)));
+	return false;
+}
+
+/* Looks at an expression that a row passes on its way into an aggregate. */
 static bool
 look_at_expression(Node *node, Input *input)
 {
@@ -137,22 +160,33 @@ look_at_expression(Node *node, Input *input)
 				find_unsafe(input, "a system column");
 			return false;
 		case T_Aggref:
-			if (!is_dp_aggregate(((Aggref *) node)->aggfnoid))
-				return false;	/* an exact aggregate beside it, of somebody who may read the table */
-			input->filtered |= ((Aggref *) node)->aggfilter != NULL || ((Aggref *) node)->aggdistinct != NIL;
+			if (is_dp_aggregate(((Aggref *) node)->aggfnoid))
+				input->filtered |= ((Aggref *) node)->aggfilter != NULL || ((Aggref *) node)->aggdistinct != NIL;
 			break;
 		case T_CoerceToDomain:
-			if (input->unsafe_code == NULL)
-				input->unsafe_code = "a domain";
-			break;
+			find_unsafe(input, "a domain");
+			return false;
 		case T_NextValueExpr:
 		case T_CurrentOfExpr:
 			find_unsafe(input, "an expression with a side effect");
 			return false;
 		default:
-			check_functions_in_node(node, is_unsafe_function, input);
+			break;
 	}
+	check_functions_in_node(node, is_unsafe_inside, input);
 	return expression_tree_walker(node, look_at_expression, input);
+}
+
+/* Looks at an expression anywhere else in the statement: it must not change what the aggregates compute. */
+static bool
+look_beside(Node *node, Input *input)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, CoerceToDomain))
+		find_unsafe(input, "a domain");
+	check_functions_in_node(node, is_unsafe_beside, input);
+	return expression_tree_walker(node, look_beside, input);
 }
 
 /* The plans directly below a plan. */
@@ -184,6 +218,57 @@ plans_below(Plan *plan)
 	}
 }
 
+/* What a node computes beside target list and conditions. */
+static List *
+expressions_of(Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_IndexScan:
+			return list_make2(((IndexScan *) plan)->indexqualorig, ((IndexScan *) plan)->indexorderbyorig);
+		case T_IndexOnlyScan:
+			return list_make2(((IndexOnlyScan *) plan)->indexqual, ((IndexOnlyScan *) plan)->indexorderby);
+		case T_BitmapHeapScan:
+			return list_make1(((BitmapHeapScan *) plan)->bitmapqualorig);
+		case T_BitmapIndexScan:
+			return list_make1(((BitmapIndexScan *) plan)->indexqualorig);
+		case T_Result:
+			return list_make1(((Result *) plan)->resconstantqual);
+		case T_FunctionScan:
+			return list_make1(((FunctionScan *) plan)->functions);
+		case T_TableFuncScan:
+			return list_make1(((TableFuncScan *) plan)->tablefunc);
+		case T_ValuesScan:
+			return list_make1(((ValuesScan *) plan)->values_lists);
+		case T_NestLoop:
+			return list_make1(((Join *) plan)->joinqual);
+		case T_MergeJoin:
+			return list_make2(((Join *) plan)->joinqual, ((MergeJoin *) plan)->mergeclauses);
+		case T_HashJoin:
+			return list_make2(((Join *) plan)->joinqual, ((HashJoin *) plan)->hashclauses);
+		case T_Limit:
+			return list_make2(((Limit *) plan)->limitCount, ((Limit *) plan)->limitOffset);
+		default:
+			return NIL;
+	}
+}
+
+/* Looks at every expression of a plan and of the plans below it. */
+static void
+look_at_whole_plan(Plan *plan, Input *input)
+{
+	ListCell   *cell;
+
+	look_beside((Node *) plan->targetlist, input);
+	look_beside((Node *) plan->qual, input);
+	foreach(cell, expressions_of(plan))
+		look_beside(lfirst(cell), input);
+	if (IsA(plan, ModifyTable))
+		look_beside((Node *) ((ModifyTable *) plan)->returningLists, input);
+	foreach(cell, plans_below(plan))
+		look_at_whole_plan(lfirst(cell), input);
+}
+
 /* Looks at a plan below a dp_ aggregate: which relations it reads, and whether every row comes at most once. */
 static void
 look_at_input(Plan *plan, Input *input)
@@ -194,30 +279,18 @@ look_at_input(Plan *plan, Input *input)
 	input->filtered |= plan->qual != NIL;
 	look_at_expression((Node *) plan->targetlist, input);
 	look_at_expression((Node *) plan->qual, input);
+	foreach(cell, expressions_of(plan))
+		look_at_expression(lfirst(cell), input);
 	switch (nodeTag(plan))
 	{
 		case T_SeqScan:
 			scanned = ((Scan *) plan)->scanrelid;
 			break;
 		case T_IndexScan:
-			scanned = ((Scan *) plan)->scanrelid;
-			input->filtered = true;
-			look_at_expression((Node *) ((IndexScan *) plan)->indexqualorig, input);
-			look_at_expression((Node *) ((IndexScan *) plan)->indexorderbyorig, input);
-			break;
 		case T_IndexOnlyScan:
-			scanned = ((Scan *) plan)->scanrelid;
-			input->filtered = true;
-			look_at_expression((Node *) ((IndexOnlyScan *) plan)->indexqual, input);
-			look_at_expression((Node *) ((IndexOnlyScan *) plan)->indexorderby, input);
-			break;
 		case T_BitmapHeapScan:
 			scanned = ((Scan *) plan)->scanrelid;
 			input->filtered = true;
-			look_at_expression((Node *) ((BitmapHeapScan *) plan)->bitmapqualorig, input);
-			break;
-		case T_BitmapIndexScan:
-			look_at_expression((Node *) ((BitmapIndexScan *) plan)->indexqualorig, input);
 			break;
 		case T_ForeignScan:
 			scanned = ((Scan *) plan)->scanrelid;
@@ -227,18 +300,14 @@ look_at_input(Plan *plan, Input *input)
 			break;
 		case T_Result:
 			input->filtered |= ((Result *) plan)->resconstantqual != NULL;
-			look_at_expression(((Result *) plan)->resconstantqual, input);
-			break;
-		case T_FunctionScan:
-			look_at_expression((Node *) ((FunctionScan *) plan)->functions, input);
-			break;
-		case T_ValuesScan:
-			look_at_expression((Node *) ((ValuesScan *) plan)->values_lists, input);
 			break;
 		case T_Agg:
 			if (!DO_AGGSPLIT_SKIPFINAL(((Agg *) plan)->aggsplit))
 				find_unsafe(input, "another aggregation");
 			break;
+		case T_FunctionScan:
+		case T_ValuesScan:
+		case T_BitmapIndexScan:
 		case T_BitmapAnd:
 		case T_BitmapOr:
 		case T_Append:
@@ -279,11 +348,9 @@ look_at_input(Plan *plan, Input *input)
 			break;
 		case T_CteScan:
 		case T_WorkTableScan:
-			input->opaque = true;
 			find_unsafe(input, "a materialised or recursive WITH query");
 			break;
 		default:
-			input->opaque = true;
 			find_unsafe(input, "a query of this shape");
 	}
 	if (scanned != 0)
@@ -373,6 +440,13 @@ find_partial(PlanState *state, PartialSearch *search)
 }
 
 static bool
+is_not_constant_code(Oid function, void *context)
+{
+	return function >= FirstNormalObjectId || func_volatile(function) != PROVOLATILE_IMMUTABLE;
+}
+
+/* Whether an expression is more than constants, parameters and built-in immutable functions of them. */
+static bool
 varies(Node *node, void *context)
 {
 	if (node == NULL)
@@ -383,11 +457,14 @@ varies(Node *node, void *context)
 		case T_Aggref:
 		case T_SubPlan:
 		case T_AlternativeSubPlan:
+		case T_CoerceToDomain:
+		case T_SQLValueFunction:
 			return true;
 		case T_Param:
 			return ((Param *) node)->paramkind != PARAM_EXTERN;
 		default:
-			return expression_tree_walker(node, varies, context);
+			return check_functions_in_node(node, is_not_constant_code, NULL) ||
+				expression_tree_walker(node, varies, context);
 	}
 }
 
@@ -399,7 +476,7 @@ constant_argument(EState *estate, List *arguments, int n, const char *name, bool
 	ExprContext *context = GetPerTupleExprContext(estate);
 	ExprState  *state;
 
-	if (varies((Node *) expression, NULL) || contain_volatile_functions((Node *) expression))
+	if (varies((Node *) expression, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s of a dp_ aggregate must be a constant or a parameter", name),
@@ -422,6 +499,17 @@ bound_of_site(EState *estate, List *arguments, int n, const char *name, Oid type
 	return value_as_double(type, value);
 }
 
+/* Distinct values are told apart by a hash: a type without one is refused before anything is paid. */
+static void
+check_countable(const char *function, Oid type)
+{
+	if (strcmp(function, "dp_count_distinct") == 0 &&
+		!OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("values of type %s cannot be told apart by a hash", format_type_be(type))));
+}
+
 /* Reads (value [, fraction] [, lower, upper] [, epsilon]). */
 static Site *
 describe_site(EState *estate, Aggref *aggref)
@@ -441,6 +529,7 @@ describe_site(EState *estate, Aggref *aggref)
 	site->fraction = 0.5;
 	if (arguments == NIL)
 		return site;
+	check_countable(site->function, exprType((Node *) linitial_node(TargetEntry, arguments)->expr));
 	site->type = getBaseType(exprType((Node *) linitial_node(TargetEntry, arguments)->expr));
 	if (strcmp(site->function, "dp_quantile") == 0)
 	{
@@ -464,8 +553,15 @@ describe_site(EState *estate, Aggref *aggref)
 	if (at < list_length(arguments))
 	{
 		Datum		epsilon = constant_argument(estate, arguments, at, "epsilon", &isnull);
-		double		number = isnull ? get_float8_nan() : numeric_as_double(epsilon);
+		double		number = get_float8_nan();
 
+		if (!isnull && !isnan(numeric_as_double(epsilon)))
+		{
+			/* what is charged is what the noise is made for: twelve decimals of it */
+			epsilon = DirectFunctionCall1(numeric_trim_scale,
+										  DirectFunctionCall2(numeric_round, epsilon, Int32GetDatum(12)));
+			number = numeric_as_double(epsilon);
+		}
 		if (!(number >= 1e-9 && number <= 100))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -539,7 +635,7 @@ append_json_relations(StringInfo json, const char *key, PlannedStmt *statement, 
 	appendStringInfoChar(json, ']');
 }
 
-/* Every relation that the statement reads beside the aggregates' own inputs. */
+/* Every relation that the statement reads beside the aggregate's own input. */
 static Bitmapset *
 relations_outside(PlannedStmt *statement, Bitmapset *inside)
 {
@@ -549,7 +645,8 @@ relations_outside(PlannedStmt *statement, Bitmapset *inside)
 	{
 		RangeTblEntry *relation = rt_fetch(index, statement->rtable);
 
-		if (relation->rtekind == RTE_RELATION && relation->relkind != RELKIND_VIEW)
+		if (relation->rtekind == RTE_RELATION && relation->relkind != RELKIND_VIEW &&
+			!list_member_int(statement->resultRelations, index))
 			outside = bms_add_member(outside, index);
 	}
 	for (int index = -1; (index = bms_next_member(inside, index)) >= 0;)
@@ -566,18 +663,37 @@ relations_outside(PlannedStmt *statement, Bitmapset *inside)
 	return outside;
 }
 
+static void
+append_json_sites(StringInfo json, const char *key, List *sites)
+{
+	ListCell   *cell;
+	const char *comma = "";
+
+	appendStringInfo(json, ",\"%s\":[", key);
+	foreach(cell, sites)
+	{
+		Site	   *site = lfirst(cell);
+
+		appendStringInfo(json, "%s{", comma);
+		append_json_text(json, "function", site->function);
+		append_json_text(json, "epsilon", site->epsilon);
+		appendStringInfo(json, ",\"sets\":%d}", site->sets);
+		comma = ",";
+	}
+	appendStringInfoChar(json, ']');
+}
+
+/* What _ledger_charge_aggregates wants to know; all_sites are those of the whole statement. */
 static char *
-charge_request(QueryDesc *query, PaidNode *paid, Input *input, Bitmapset *inside_any)
+charge_request(QueryDesc *query, PaidNode *paid, Input *input, List *all_sites)
 {
 	StringInfoData json;
 	const char *question = query->sourceText ? query->sourceText : "";
 	char	   *unreadable = NULL;
-	ListCell   *cell;
-	const char *comma = "";
 
 	/* a plan that reads nothing, as under WHERE false, is about the tables that the statement names */
 	if (bms_is_empty(input->inside))
-		input->inside = relations_outside(input->statement, inside_any);
+		input->inside = relations_outside(input->statement, NULL);
 	for (int index = -1; (index = bms_next_member(input->inside, index)) >= 0 && unreadable == NULL;)
 		if (!session_user_may_read(input->statement, index))
 			unreadable = get_rel_name(rt_fetch(index, input->statement->rtable)->relid);
@@ -588,23 +704,13 @@ charge_request(QueryDesc *query, PaidNode *paid, Input *input, Bitmapset *inside
 	append_json_text(&json, "question", pnstrdup(question, pg_mbcliplen(question, strlen(question), 8000)));
 	append_json_text(&json, "wish", float8out_internal(epsilon_wish));
 	append_json_text(&json, "unreadable", unreadable);
-	append_json_text(&json, "unsafe", bms_is_empty(input->inside) && !input->opaque ? NULL : input->unsafe);
-	append_json_text(&json, "unsafe_code", input->unsafe_code);
+	append_json_text(&json, "unsafe", input->unsafe);
 	append_json_relations(&json, "inside", input->statement, input->inside);
 	append_json_relations(&json, "outside", input->statement,
-						  input->steered ? relations_outside(input->statement, inside_any) : NULL);
-	appendStringInfoString(&json, ",\"sites\":[");
-	foreach(cell, paid->sites)
-	{
-		Site	   *site = lfirst(cell);
-
-		appendStringInfo(&json, "%s{", comma);
-		append_json_text(&json, "function", site->function);
-		append_json_text(&json, "epsilon", site->epsilon);
-		appendStringInfo(&json, ",\"sets\":%d}", site->sets);
-		comma = ",";
-	}
-	appendStringInfoString(&json, "]}");
+						  input->steered ? relations_outside(input->statement, input->inside) : NULL);
+	append_json_sites(&json, "sites", paid->sites);
+	append_json_sites(&json, "all_sites", all_sites);
+	appendStringInfoChar(&json, '}');
 	return json.data;
 }
 
@@ -717,15 +823,33 @@ keep_dp_aggregates_in_leader(QueryDesc *query)
 	}
 }
 
+/* Looks at what feeds a node, and at all that happens beside it in the statement. */
+static Input *
+input_of(AggState *node, PlannedStmt *statement)
+{
+	Agg		   *plan = (Agg *) node->ss.ps.plan;
+	Input	   *input = palloc0(sizeof(Input));
+	ListCell   *cell;
+
+	input->statement = statement;
+	input->filtered = plan->numCols > 0 || plan->groupingSets != NIL;
+	look_at_expression((Node *) node->aggs, input);
+	look_at_input(outerPlan(plan), input);
+	look_at_whole_plan(statement->planTree, input);
+	foreach(cell, statement->subplans)
+		if (lfirst(cell) != NULL)
+			look_at_whole_plan(lfirst(cell), input);
+	return input;
+}
+
 static void
 pay_at_executor_start(QueryDesc *query, int flags)
 {
 	List	   *nodes = NIL;
-	List	   *inputs = NIL;
-	Bitmapset  *inside = NULL;
+	List	   *payments = NIL;
+	List	   *all_sites = NIL;
 	MemoryContext before;
 	ListCell   *cell;
-	ListCell   *input_cell;
 
 	if (query->plannedstmt->parallelModeNeeded && !IsParallelWorker())
 		keep_dp_aggregates_in_leader(query);
@@ -742,25 +866,20 @@ pay_at_executor_start(QueryDesc *query, int flags)
 	before = MemoryContextSwitchTo(query->estate->es_query_cxt);
 	foreach(cell, nodes)
 	{
-		Agg		   *plan = (Agg *) ((AggState *) lfirst(cell))->ss.ps.plan;
-		Input	   *input = palloc0(sizeof(Input));
-
-		input->statement = query->plannedstmt;
-		input->filtered = plan->numCols > 0 || plan->groupingSets != NIL;
-		look_at_expression((Node *) plan->plan.targetlist, input);
-		look_at_expression((Node *) plan->plan.qual, input);
-		look_at_input(outerPlan(plan), input);
-		inside = bms_add_members(inside, input->inside);
-		inputs = lappend(inputs, input);
-	}
-	forboth(cell, nodes, input_cell, inputs)
-	{
 		PaidNode   *paid = palloc0(sizeof(PaidNode));
 
 		paid->node = lfirst(cell);
 		paid->sites = sites_of(paid->node);
-		paid->filtered = ((Input *) lfirst(input_cell))->filtered;
-		paid->request = charge_request(query, paid, lfirst(input_cell), inside);
+		all_sites = list_concat(all_sites, paid->sites);
+		payments = lappend(payments, paid);
+	}
+	foreach(cell, payments)
+	{
+		PaidNode   *paid = lfirst(cell);
+		Input	   *input = input_of(paid->node, query->plannedstmt);
+
+		paid->filtered = input->filtered;
+		paid->request = charge_request(query, paid, input, all_sites);
 		paid->compute = paid->node->ss.ps.ExecProcNodeReal;
 		if (paid->node->ss.ps.instrument == NULL)
 			paid->node->ss.ps.instrument = InstrAlloc(1, INSTRUMENT_ROWS, false);
@@ -771,12 +890,10 @@ pay_at_executor_start(QueryDesc *query, int flags)
 		MemoryContextRegisterResetCallback(query->estate->es_query_cxt, &paid->forget);
 	}
 	/* nothing is charged before every call site is known to make sense */
-	foreach(cell, nodes)
+	foreach(cell, payments)
 	{
-		PaidNode   *paid = find_paid(lfirst(cell));
-
-		pay(paid);
-		paid->prepaid = true;
+		pay(lfirst(cell));
+		((PaidNode *) lfirst(cell))->prepaid = true;
 	}
 	MemoryContextSwitchTo(before);
 }

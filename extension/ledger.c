@@ -176,6 +176,21 @@ ledger_connect(TimestampTz deadline)
 	if (PQresultStatus(result) != PGRES_COMMAND_OK)
 		ledger_refuse(PQresultErrorMessage(result));
 	PQclear(result);
+
+	/* the slots reserved for superusers are for superusers, not for what analysts make us open */
+	if (!PQsendQuery(ledger, "SELECT count(*) <= current_setting('max_connections')::int"
+					 " - current_setting('superuser_reserved_connections')::int"
+					 " FROM pg_stat_activity WHERE backend_type = 'client backend'"))
+		ledger_refuse(PQerrorMessage(ledger));
+	result = ledger_result(deadline);
+	if (PQresultStatus(result) != PGRES_TUPLES_OK)
+		ledger_refuse(PQresultErrorMessage(result));
+	if (PQgetvalue(result, 0, 0)[0] != 't')
+	{
+		PQclear(result);
+		ledger_refuse("only reserved connections are free");
+	}
+	PQclear(result);
 }
 
 /* Throws the error that a ledger function raised: its own words for class DP, a constant for all else. */

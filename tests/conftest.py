@@ -1,42 +1,23 @@
-"""A throw-away cluster for all tests of a run, and a fresh database in it for each test that asks for one.
-
-The cluster is made by dev.cluster, so the tests run as root and as an ordinary user; databases are cloned and dropped
-by pytest-postgresql from a template that has the extension already.
-"""
+"""One throw-away cluster for all tests of a run, and in it a fresh database for each test that asks."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
 import hypothesis
 import psycopg
 import pytest
+from dev.cluster import Cluster
 from psycopg import sql
-from pytest_postgresql.janitor import DatabaseJanitor
+from tests.databases import Connection, Database, MakeRole, created, throw_away_cluster
 
-os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
-
-from dev.cluster import Cluster  # noqa: E402
+pytest.register_assert_rewrite("tests.messages")
 
 ROOT = Path(__file__).resolve().parent.parent
-FAST_AND_FORGETFUL = {
-    "fsync": "off",
-    "full_page_writes": "off",
-    "autovacuum": "off",
-    "max_connections": "100",
-    "wal_level": "minimal",
-    "max_wal_senders": "0",
-}
-
-Connection = psycopg.Connection[tuple[object, ...]]
 
 hypothesis.settings.register_profile("usual", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("more", deadline=None, print_blob=True, max_examples=2000)
@@ -64,66 +45,10 @@ def more(pytestconfig: pytest.Config) -> bool:
     return bool(pytestconfig.getoption("--more"))
 
 
-@contextmanager
-def throw_away_cluster(**settings: str) -> Iterator[Cluster]:
-    """A running cluster below /var/tmp, where the server's user can reach it; gone afterwards, whatever happens."""
-    folder = Path(tempfile.mkdtemp(prefix="discreet-test-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    cluster = Cluster(folder / "cluster", settings=FAST_AND_FORGETFUL | settings)
-    try:
-        cluster.start()
-        yield cluster
-    finally:
-        try:
-            cluster.remove()
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     with throw_away_cluster() as running:
         yield running
-
-
-class Database:
-    """A database of the throw-away cluster."""
-
-    def __init__(self, cluster: Cluster, name: str) -> None:
-        self.cluster = cluster
-        self.name = name
-        self._opened: list[Connection] = []
-
-    def dsn(self, user: str = "postgres") -> str:
-        return self.cluster.dsn(self.name, user)
-
-    def connect(self, user: str = "postgres", autocommit: bool = True) -> Connection:
-        """A connection that is closed when the test ends."""
-        connection = psycopg.connect(self.dsn(user), autocommit=autocommit)
-        self._opened.append(connection)
-        return connection
-
-    def close(self) -> None:
-        for connection in self._opened:
-            connection.close()
-
-
-@contextmanager
-def created(cluster: Cluster, name: str, template: str | None = None, as_template: bool = False) -> Iterator[Database]:
-    janitor = DatabaseJanitor(
-        user="postgres",
-        host=str(cluster.socket),
-        port=cluster.port,
-        dbname=name,
-        template_dbname=template,
-        as_template=as_template,
-    )
-    with janitor:
-        database = Database(cluster, name)
-        try:
-            yield database
-        finally:
-            database.close()
 
 
 numbers = count(1)
@@ -145,9 +70,6 @@ def sample_template(cluster: Cluster, template: str) -> Iterator[str]:
     with created(cluster, "template_sample", template, as_template=True) as database:
         cluster.sql(rows, database.name)
         yield database.name
-
-
-MakeRole = Callable[..., str]
 
 
 @pytest.fixture

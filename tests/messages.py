@@ -1,4 +1,4 @@
-"""How messages reach the user: a refusal as SQLSTATE, message and hint, with nothing of the machinery behind."""
+"""How messages reach the user: a refusal has SQLSTATE, message and hint, and nothing of the machinery."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ def refused(sqlstate: str, message: str, hint: str | None) -> Iterator[None]:
     error = caught.value
     assert (error.sqlstate, error.diag.message_primary) == (sqlstate, Containing(message))
     assert error.diag.message_hint == (None if hint is None else Containing(hint))
-    for text in (error.diag.message_primary, error.diag.message_detail, error.diag.message_hint, error.diag.context):
+    for text in (
+        error.diag.message_primary,
+        error.diag.message_detail,
+        error.diag.message_hint,
+        error.diag.context,
+    ):
         assert not MACHINERY.search(text or ""), text
 
 

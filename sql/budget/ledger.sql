@@ -61,6 +61,22 @@ AS $sql$
 $sql$;
 COMMENT ON FUNCTION discreet._roles_of(name) IS 'A role and the groups it is a member of.';
 
+-- discreet._holds_budget: whether a role, or a group it is a member of, holds a budget in a dataset.
+CREATE FUNCTION discreet._holds_budget(role name, dataset text)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT EXISTS (SELECT FROM discreet._budget b
+                   WHERE b.dataset = $2 AND b.granted AND b.role IN (SELECT discreet._roles_of($1)))
+$sql$;
+COMMENT ON FUNCTION discreet._holds_budget(name, text) IS
+'Whether a role, or a group it is a member of, holds a budget in a dataset.';
+
 -- discreet._refuse: writes a refusal down, and gives it the form in which the ledger answers.
 CREATE FUNCTION discreet._refuse(role name, code text, message text, hint text, question text)
 RETURNS jsonb
@@ -107,6 +123,12 @@ BEGIN
             format('A curator makes it with discreet.create_dataset(%L, epsilon).', $1), question);
     END IF;
 
+    IF NOT EXISTS (SELECT FROM discreet._budget b WHERE b.dataset = $1 AND b.role = 0 AND b.granted) THEN
+        -- as after a restore that failed half way: no limit is not the same as no end
+        RETURN discreet._refuse($2, 'DP003', format('the limit of dataset %I is missing', $1),
+            'An administrator finds out with discreet.check_installation().', question);
+    END IF;
+
     SELECT b.role, b.amount_limit - b.amount_spent AS amount_left INTO short
     FROM discreet._budget b JOIN discreet._dataset d USING (dataset)
     WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers)
@@ -151,23 +173,26 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     WITH link AS (
-        SELECT c.dataset, c.id, c.amount, c.hash,
+        SELECT c.dataset, c.id, c.amount, c.delta, c.hash,
                c.id = row_number() OVER chain
                AND c.hash = discreet._charge_hash(lag(c.hash) OVER chain, c) AS fits
         FROM discreet._charge c
         WINDOW chain AS (PARTITION BY c.dataset ORDER BY c.id)),
     chain AS (
         SELECT d.dataset, count(l.id) AS charges, min(l.id) FILTER (WHERE NOT l.fits) AS first_bad,
-               coalesce(sum(l.amount), 0) AS amount,
+               coalesce(sum(l.amount), 0) AS amount, coalesce(sum(l.delta), 0) AS delta,
                encode((array_agg(l.hash ORDER BY l.id DESC) FILTER (WHERE l.id IS NOT NULL))[1], 'hex') AS head
         FROM discreet._dataset d LEFT JOIN link l USING (dataset)
         GROUP BY d.dataset)
-    SELECT c.dataset, c.charges, c.first_bad IS NULL AND c.amount = b.amount_spent, c.first_bad,
+    SELECT c.dataset, c.charges,
+           c.first_bad IS NULL AND b.dataset IS NOT NULL AND c.amount = b.amount_spent AND c.delta = b.delta_spent, c.first_bad,
            CASE WHEN c.first_bad IS NOT NULL THEN 'charge ' || c.first_bad || ' does not fit the one before it'
+                WHEN b.dataset IS NULL THEN 'the limit of the dataset is missing'
                 WHEN c.amount <> b.amount_spent THEN 'the charges add up to ' || c.amount || ', but ' || b.amount_spent || ' is spent'
+                WHEN c.delta <> b.delta_spent THEN 'the deltas add up to ' || c.delta || ', but ' || b.delta_spent || ' is spent'
                 ELSE 'every charge fits the one before it' END,
            c.head
-    FROM chain c JOIN discreet._budget b ON b.dataset = c.dataset AND b.role = 0
+    FROM chain c LEFT JOIN discreet._budget b ON b.dataset = c.dataset AND b.role = 0
     ORDER BY c.dataset
 $sql$;
 COMMENT ON FUNCTION discreet.verify_log() IS

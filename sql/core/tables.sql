@@ -6,6 +6,7 @@ CREATE TABLE discreet._dataset (
     accounting       text NOT NULL CHECK (accounting IN ('pure', 'zcdp')),
     neighbours       text NOT NULL CHECK (neighbours IN ('unbounded', 'bounded')),
     response_quantum interval CHECK (response_quantum > '0'),
+    owner            name NOT NULL,
     created_at       timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
 COMMENT ON TABLE discreet._dataset IS 'One privacy unit over all its tables: the people whose budget is kept together.';
@@ -45,7 +46,15 @@ CREATE TABLE discreet._protected_column (
 );
 COMMENT ON TABLE discreet._protected_column IS 'What a curator declared about a column: bounds, categories, visibility.';
 
+-- A table that was protected once goes back to the dataset that its people have spent from.
+CREATE TABLE discreet._past_protection (
+    relation regclass PRIMARY KEY,
+    dataset  text NOT NULL
+);
+COMMENT ON TABLE discreet._past_protection IS 'The dataset of each table that was protected once.';
+
 -- A dropped table leaves its row only where event triggers were off; such a row is not worth a dump.
 SELECT pg_catalog.pg_extension_config_dump('discreet._dataset', '');
 SELECT pg_catalog.pg_extension_config_dump('discreet._protected_table', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._protected_column', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._past_protection', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');

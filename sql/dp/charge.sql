@@ -40,8 +40,8 @@ COMMENT ON FUNCTION discreet._one_row_per_person(discreet._protected_table) IS
 
 -- discreet._ledger_charge_aggregates: pays for the dp_ aggregates of one statement, before any row is read.
 -- request: role, question, wish (epsilon), unreadable (a relation that the session user may not read), inside (relations the aggregates read), outside (other relations of the
--- statement that can steer their input), unsafe and unsafe_code (what the plan does that could let a person count for
--- more; the latter concerns code of users and matters for protected tables only), sites: function, epsilon, sets.
+-- statement that can steer their input), unsafe (what the statement does that could let a person count for more),
+-- sites: function, epsilon, sets; all_sites: those of the whole statement.
 -- answer: accounting, neighbours, amounts (per site and grouping set, joined by commas).
 CREATE FUNCTION discreet._ledger_charge_aggregates(request jsonb)
 RETURNS jsonb
@@ -73,19 +73,13 @@ BEGIN
         RETURN discreet._refuse(asker, 'DP004', format('%s may not read %s, so dp_ aggregates over it are not for this role',
             asker, request->>'unreadable'), 'With a budget in its dataset, ask through discreet.query().', question);
     END IF;
-    IF (SELECT count(DISTINCT p.relation) FROM unnest(inside) r, discreet._protection_of(r) p) > 1 THEN
-        problem := 'dp_ aggregates read one protected table at a time';
-    END IF;
     SELECT p.* INTO protected FROM unnest(inside) r, discreet._protection_of(r) p LIMIT 1;
-
-    IF problem IS NOT NULL THEN
-        NULL;
+    IF (SELECT count(DISTINCT coalesce(p.relation, 0)) FROM unnest(inside) r LEFT JOIN discreet._protection_of(r) p ON true) > 1 THEN
+        problem := 'dp_ aggregates read one protected table at a time, and no other rows with it';
     ELSIF request->>'unsafe' IS NOT NULL THEN
         problem := format('dp_ aggregates cannot bound one person''s influence through %s', request->>'unsafe');
     ELSIF EXISTS (SELECT FROM unnest(outside) r WHERE r = ANY (inside) OR EXISTS (SELECT FROM discreet._protection_of(r))) THEN
         problem := 'the input of a dp_ aggregate depends on other rows of a protected table, or of the same table';
-    ELSIF protected.relation IS NOT NULL AND request->>'unsafe_code' IS NOT NULL THEN
-        problem := format('dp_ aggregates on a protected table use built-in functions only, not %s', request->>'unsafe_code');
     ELSIF protected.policy <> 'noisy' THEN
         problem := format('%s is protected by policy %L', protected.relation, protected.policy);
     ELSIF protected.relation IS NOT NULL AND NOT discreet._one_row_per_person(protected) THEN
@@ -98,7 +92,7 @@ BEGIN
     SELECT sum((s->>'epsilon')::numeric * (s->>'sets')::int),
            sum((s->>'sets')::int) FILTER (WHERE s->>'epsilon' IS NULL)
     INTO explicit, sets_without
-    FROM jsonb_array_elements(request->'sites') s;
+    FROM jsonb_array_elements(request->'all_sites') s;
     IF problem IS NULL AND explicit > protected.max_epsilon THEN
         problem := format('epsilon %s is more than the %s that one question about %s may cost', explicit,
                           protected.max_epsilon, protected.relation);
@@ -113,6 +107,12 @@ BEGIN
     END IF;
     IF problem IS NOT NULL THEN
         RETURN discreet._refuse(asker, 'DP001', problem, hint, question);
+    END IF;
+    IF NOT (protected.relation IS NULL OR discreet._holds_budget(asker, protected.dataset)
+            OR EXISTS (SELECT FROM pg_roles r WHERE r.rolname = asker AND r.rolsuper)
+            OR pg_has_role(asker, (SELECT c.relowner FROM pg_class c WHERE c.oid = protected.relation), 'USAGE')) THEN
+        RETURN discreet._refuse(asker, 'DP004', format('%s holds no budget in dataset %I', asker, protected.dataset),
+            format('A curator can give one: discreet.grant_budget(%L, role, epsilon).', protected.dataset), question);
     END IF;
 
     -- under zcdp an epsilon buys Gaussian noise of rho = epsilon^2 / 2

@@ -97,22 +97,6 @@ AS $sql$
 $sql$;
 COMMENT ON FUNCTION discreet._base_type(oid, oid) IS 'The type below all domains.';
 
--- discreet._holds_budget: whether a role, or a group it is a member of, holds a budget in a dataset.
-CREATE FUNCTION discreet._holds_budget(role name, dataset text)
-RETURNS boolean
-LANGUAGE sql
-STABLE
-STRICT
-PARALLEL SAFE
-SECURITY INVOKER
-SET search_path = pg_catalog, pg_temp
-AS $sql$
-    SELECT EXISTS (SELECT FROM discreet._budget b
-                   WHERE b.dataset = $2 AND b.granted AND b.role IN (SELECT discreet._roles_of($1)))
-$sql$;
-COMMENT ON FUNCTION discreet._holds_budget(name, text) IS
-'Whether a role, or a group it is a member of, holds a budget in a dataset.';
-
 -- discreet._ledger_recall: the stored answer of a question, if its policy still holds and the role may ask.
 CREATE FUNCTION discreet._ledger_recall(request jsonb)
 RETURNS jsonb

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
-
-from tests.conftest import Connection, Database, MakeRole
+from tests.databases import Connection, Database, MakeRole
 
 TABLES = """
     CREATE SCHEMA hr AUTHORIZATION {curator};
     SET ROLE {curator};
     CREATE TYPE hr.mood AS ENUM ('sad', 'glad');
     CREATE TABLE hr.person (
-        id int PRIMARY KEY, name text, dept text, salary numeric(10,2), born date, seen timestamptz, mood hr.mood,
-        smoker boolean);
+        id int PRIMARY KEY, name text, dept text, salary numeric(10,2), born date, seen timestamptz,
+        mood hr.mood, smoker boolean);
     INSERT INTO hr.person SELECT n, 'name ' || n, 'dept ' || n % 3, n * 100 FROM generate_series(1, 20) n;
     RESET ROLE;
 """

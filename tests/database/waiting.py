@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from tests.conftest import Connection, Database
+from tests.databases import Connection, Database
 
 
 def wait_for_lock(database: Database, connection: Connection, seconds: float = 10) -> None:

@@ -6,16 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
-
-from tests.conftest import Connection, Database
 from tests.database.waiting import wait_for_lock
+from tests.databases import Connection, Database
 from tests.messages import refused
 
 
 def test_a_curator_creates_a_dataset_with_its_limits(carol: Connection) -> None:
     carol.execute("SELECT discreet.create_dataset('people', 1.5, 1e-6, 'pure', 'bounded', '2 seconds')")
     row = carol.execute(
-        "SELECT dataset, epsilon_limit, delta_limit, accounting, neighbours, response_quantum::text FROM discreet.datasets"
+        "SELECT dataset, epsilon_limit, delta_limit, accounting, neighbours, response_quantum::text"
+        " FROM discreet.datasets"
     ).fetchall()
     assert row == [("people", Decimal("1.5"), Decimal("0.000001"), "pure", "bounded", "00:00:02")]
 
@@ -68,10 +68,22 @@ def test_a_delta_that_is_no_probability_is_refused(carol: Connection, delta: str
         ("'people', 1, NULL", "delta must not be NULL", "Give a value for delta."),
         ("'people', 1, accounting => 'renyi'", "accounting is 'renyi', which is not known", "'pure', 'zcdp'"),
         ("'people', 1, accounting => NULL", "accounting is NULL, which is not known", "'pure', 'zcdp'"),
-        ("'people', 1, neighbours => 'odd'", "neighbours is 'odd', which is not known", "'unbounded', 'bounded'"),
+        (
+            "'people', 1, neighbours => 'odd'",
+            "neighbours is 'odd', which is not known",
+            "'unbounded', 'bounded'",
+        ),
         ("'people', 1, accounting => 'zcdp'", "'zcdp' needs a delta above 0", "delta => 1e-6"),
-        ("'people', 1, response_quantum => '0'", "response_quantum is 00:00:00, but must be above zero", "multiples"),
-        ("'people', 1, response_quantum => '-1 s'", "response_quantum is -00:00:01, but must be above", "multiples"),
+        (
+            "'people', 1, response_quantum => '0'",
+            "response_quantum is 00:00:00, but must be above zero",
+            "multiples",
+        ),
+        (
+            "'people', 1, response_quantum => '-1 s'",
+            "response_quantum is -00:00:01, but must be above",
+            "multiples",
+        ),
     ],
 )
 def test_a_dataset_of_no_known_meaning_is_refused(carol: Connection, arguments: str, message: str, hint: str) -> None:

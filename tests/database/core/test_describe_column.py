@@ -5,8 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-
-from tests.conftest import Connection
+from tests.databases import Connection
 from tests.messages import refused
 
 COLUMNS = "SELECT column_name, lower, upper, categories, visibility FROM discreet.protected_columns ORDER BY 1"
@@ -64,16 +63,44 @@ def test_a_column_gets_a_visibility(carol: Connection, visibility: str) -> None:
         ("'salary', upper => 0", "lower is missing", "Bounds come in pairs"),
         ("'name', 0, 1", 'column "name" is of type text, which has no numeric bounds', "Numbers, dates"),
         ("'mood', 0, 1", 'column "mood" is of type hr.mood, which has no numeric bounds', "Numbers, dates"),
-        ("'dept', categories => '{}'", "the list of categories is empty", "Give at least one, or NULL for none."),
+        (
+            "'dept', categories => '{}'",
+            "the list of categories is empty",
+            "Give at least one, or NULL for none.",
+        ),
         ("'dept', categories => '{a,NULL}'", "a category is NULL", "name only real values"),
         ("'dept', categories => '{a,b,a}'", "category 'a' is named twice", "Name each value once."),
         ("'dept', categories => '{{a,b},{c,d}}'", "categories is a list of lists", "Give one plain list"),
-        ("'id', categories => '{1,one}'", "category 'one' is no value of column \"id\"", "as that type is written"),
-        ("'born', categories => '{2000-02-30}'", "category '2000-02-30' is no value", "as that type is written"),
-        ("'mood', categories => '{bored}'", "category 'bored' is no value of column \"mood\"", "values are: sad, glad."),
-        ("'salary', categories => '{1,1.0}'", "categories '1' and '1.0' are the same value", "Name each value once."),
-        ("'smoker', categories => '{true,false,t}'", "categories 'true' and 't' are the same value", "each value once"),
-        ("'name', visibility => 'secret'", "visibility is 'secret', which is not known", "'sensitive', 'public',"),
+        (
+            "'id', categories => '{1,one}'",
+            "category 'one' is no value of column \"id\"",
+            "as that type is written",
+        ),
+        (
+            "'born', categories => '{2000-02-30}'",
+            "category '2000-02-30' is no value",
+            "as that type is written",
+        ),
+        (
+            "'mood', categories => '{bored}'",
+            "category 'bored' is no value of column \"mood\"",
+            "values are: sad, glad.",
+        ),
+        (
+            "'salary', categories => '{1,1.0}'",
+            "categories '1' and '1.0' are the same value",
+            "Name each value once.",
+        ),
+        (
+            "'smoker', categories => '{true,false,t}'",
+            "categories 'true' and 't' are the same value",
+            "each value once",
+        ),
+        (
+            "'name', visibility => 'secret'",
+            "visibility is 'secret', which is not known",
+            "'sensitive', 'public',",
+        ),
         ("'name', visibility => NULL", "visibility is NULL, which is not known", "'sensitive', 'public',"),
         ("NULL", "column_name must not be NULL", "Give a value for column_name."),
     ],
@@ -126,7 +153,7 @@ def test_a_domain_is_described_as_the_type_below_it(carol: Connection) -> None:
 def test_the_check_of_a_domain_does_not_run_with_the_rights_of_the_owner_of_the_extension(
     carol: Connection, curator: str
 ) -> None:
-    """A curator writes a CHECK that notes who runs it, in the hope that describe_column casts to the domain."""
+    """A curator writes a CHECK that notes who runs it, hoping that describe_column casts to the domain."""
     carol.execute(
         """
         CREATE TABLE hr.seen (who name);
@@ -143,7 +170,7 @@ def test_the_check_of_a_domain_does_not_run_with_the_rights_of_the_owner_of_the_
 
 
 def test_types_of_users_have_no_categories_because_their_code_would_run(carol: Connection) -> None:
-    """The input function of a range over a hostile type would run as superuser; so no user type but an enum is cast."""
+    """Their input functions would run as superuser, so of all types of users only enums have categories."""
     carol.execute("CREATE TYPE hr.place AS (x int); ALTER TABLE hr.person ADD place hr.place, ADD moods hr.mood[]")
     for column, words in (("place", "hr.place"), ("moods", "hr.mood[]")):
         with refused("22023", f"is of type {words}, for which categories cannot be listed", "Built-in types"):

@@ -6,8 +6,7 @@ from decimal import Decimal
 
 import pytest
 from psycopg import sql
-
-from tests.conftest import Connection, Database, MakeRole
+from tests.databases import Connection, Database, MakeRole
 from tests.messages import notices, refused
 
 PROTECTED = "SELECT relation::text, dataset, unit, policy FROM discreet.protected_tables ORDER BY 1"
@@ -26,12 +25,12 @@ def test_a_table_joins_an_existing_dataset(carol: Connection, person: str) -> No
 
 def test_all_that_is_declared_is_shown(carol: Connection) -> None:
     carol.execute(
-        "SELECT discreet.protect('hr.person', 'id', epsilon => 1, policy => 'personal', max_groups => 3, max_rows => 2,"
-        " max_epsilon => 0.5, max_delta => 1e-7, unit_epsilon => 0.25, min_group => 7)"
+        "SELECT discreet.protect('hr.person', 'id', epsilon => 1, policy => 'personal', max_groups => 3,"
+        " max_rows => 2, max_epsilon => 0.5, max_delta => 1e-7, unit_epsilon => 0.25, min_group => 7)"
     )
     shown = carol.execute(
-        "SELECT policy, max_groups, max_rows, max_epsilon, max_delta, unit_epsilon, min_group, fallback, direct_readers"
-        " FROM discreet.protected_tables"
+        "SELECT policy, max_groups, max_rows, max_epsilon, max_delta, unit_epsilon, min_group, fallback,"
+        " direct_readers FROM discreet.protected_tables"
     ).fetchall()
     assert shown == [("personal", 3, 2, Decimal("0.5"), Decimal("1e-7"), Decimal("0.25"), 7, None, [])]
 
@@ -63,23 +62,59 @@ def test_a_unit_that_is_not_a_column_is_refused(carol: Connection, unit: str) ->
     [
         ("NULL, 'id', epsilon => 1", "relation must not be NULL", "Give a value for relation."),
         ("'hr.person', NULL, epsilon => 1", "unit must not be NULL", "only policy 'public' goes without"),
-        ("'hr.person', 'id'", "neither a dataset nor an epsilon is given", "epsilon => the total budget of a new one"),
+        (
+            "'hr.person', 'id'",
+            "neither a dataset nor an epsilon is given",
+            "epsilon => the total budget of a new one",
+        ),
         ("'hr.person', 'id', epsilon => 'NaN'", "epsilon is NaN, which is not a budget", "0.1 to 10"),
         ("'hr.person', 'id', epsilon => -1", "epsilon is -1, which is not a budget", "0.1 to 10"),
         ("'hr.person', 'id', epsilon => 1, delta => 1", "delta is 1, which is not a probability", "1e-6"),
-        ("'hr.person', 'id', epsilon => 1, policy => 'open'", "policy is 'open', which is not known", "'noisy',"),
+        (
+            "'hr.person', 'id', epsilon => 1, policy => 'open'",
+            "policy is 'open', which is not known",
+            "'noisy',",
+        ),
         ("'hr.person', 'id', epsilon => 1, policy => NULL", "policy is NULL, which is not known", "'noisy',"),
-        ("'hr.person', 'id', epsilon => 1, max_groups => 0", "max_groups is 0, but must be at least 1", "from 1 on"),
-        ("'hr.person', 'id', epsilon => 1, max_rows => -1", "max_rows is -1, but must be at least 1", "from 1 on"),
+        (
+            "'hr.person', 'id', epsilon => 1, max_groups => 0",
+            "max_groups is 0, but must be at least 1",
+            "from 1 on",
+        ),
+        (
+            "'hr.person', 'id', epsilon => 1, max_rows => -1",
+            "max_rows is -1, but must be at least 1",
+            "from 1 on",
+        ),
         ("'hr.person', 'id', epsilon => 1, max_rows => NULL", "max_rows must not be NULL", "Give a value"),
-        ("'hr.person', 'id', epsilon => 1, min_group => 1", "min_group is 1, but must be at least 2", "from 2 on"),
+        (
+            "'hr.person', 'id', epsilon => 1, min_group => 1",
+            "min_group is 1, but must be at least 2",
+            "from 2 on",
+        ),
         ("'hr.person', 'id', epsilon => 1, max_epsilon => 'NaN'", "max_epsilon is NaN", "0.1 to 10"),
         ("'hr.person', 'id', epsilon => 1, max_delta => -1", "max_delta is -1", "1e-6"),
-        ("'hr.person', 'id', epsilon => 1, policy => 'personal'", "unit_epsilon must not be NULL", "Give a value"),
-        ("'hr.person', 'id', epsilon => 1, unit_epsilon => 1", "belongs to policy 'personal'", "Leave unit_epsilon"),
-        ("'hr.person', 'id', epsilon => 1, fallback => 'noisy'", "belongs to policy 'audited'", "Leave fallback"),
+        (
+            "'hr.person', 'id', epsilon => 1, policy => 'personal'",
+            "unit_epsilon must not be NULL",
+            "Give a value",
+        ),
+        (
+            "'hr.person', 'id', epsilon => 1, unit_epsilon => 1",
+            "belongs to policy 'personal'",
+            "Leave unit_epsilon",
+        ),
+        (
+            "'hr.person', 'id', epsilon => 1, fallback => 'noisy'",
+            "belongs to policy 'audited'",
+            "Leave fallback",
+        ),
         ("'hr.person', 'id', policy => 'public'", "a public table has no unit", "names the person"),
-        ("'hr.person', NULL, policy => 'public', epsilon => 1", "a public table belongs to no dataset", "Leave"),
+        (
+            "'hr.person', NULL, policy => 'public', epsilon => 1",
+            "a public table belongs to no dataset",
+            "Leave",
+        ),
     ],
 )
 def test_a_policy_of_no_known_meaning_is_refused(carol: Connection, arguments: str, message: str, hint: str) -> None:
@@ -110,11 +145,31 @@ def test_a_table_is_protected_once(carol: Connection, person: str) -> None:
 @pytest.mark.parametrize(
     ("made", "name", "words", "hint"),
     [
-        ("CREATE VIEW hr.it AS SELECT * FROM hr.person", "hr.it", "a view", "Protect the tables that it reads from."),
-        ("CREATE MATERIALIZED VIEW hr.it AS SELECT 1 AS id", "hr.it", "a materialized view", "Protect the tables"),
+        (
+            "CREATE VIEW hr.it AS SELECT * FROM hr.person",
+            "hr.it",
+            "a view",
+            "Protect the tables that it reads from.",
+        ),
+        (
+            "CREATE MATERIALIZED VIEW hr.it AS SELECT 1 AS id",
+            "hr.it",
+            "a materialized view",
+            "Protect the tables",
+        ),
         ("CREATE SEQUENCE hr.it", "hr.it", "a sequence", "Name an ordinary or partitioned table."),
-        ("CREATE INDEX it ON hr.person (name)", "hr.it", "an index", "Name an ordinary or partitioned table."),
-        ("CREATE TYPE hr.it AS (id int)", "hr.it", "a composite type", "Name an ordinary or partitioned table."),
+        (
+            "CREATE INDEX it ON hr.person (name)",
+            "hr.it",
+            "an index",
+            "Name an ordinary or partitioned table.",
+        ),
+        (
+            "CREATE TYPE hr.it AS (id int)",
+            "hr.it",
+            "a composite type",
+            "Name an ordinary or partitioned table.",
+        ),
     ],
 )
 def test_what_is_no_table_is_not_protected(carol: Connection, made: str, name: str, words: str, hint: str) -> None:

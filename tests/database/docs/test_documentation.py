@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from dev.cluster import ROOT, Cluster
 from dev.reference import reference
 from tests.conftest import Database

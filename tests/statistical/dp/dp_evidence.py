@@ -1,7 +1,7 @@
 """What a sample proves, with a stated probability of a false alarm.
 
-Every bound here holds for finite samples: Clopper and Pearson's interval for a proportion and the inequality of
-Dvoretzky, Kiefer, Wolfowitz and Massart for a distribution function. Nothing is asymptotic.
+Every bound here holds for finite samples: Clopper and Pearson's interval for a proportion and the
+inequality of Dvoretzky, Kiefer, Wolfowitz and Massart for a distribution function. Nothing is asymptotic.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def proportion_bounds(hits: NDArray[np.int64], draws: int, false_alarm: float) -
 
 
 def distribution_distance(draws: int, false_alarm: float) -> float:
-    """The distance that an empirical distribution function exceeds with probability *false_alarm* at most."""
+    """The distance that an empirical distribution function exceeds with at most this probability."""
     return math.sqrt(math.log(2 / false_alarm) / (2 * draws))
 
 
@@ -42,8 +42,8 @@ def _events(sample: Sample, edges: Sample) -> NDArray[np.int64]:
 def measured_epsilon(here: Sample, there: Sample, false_alarm: float, delta: float = 0.0) -> float:
     """A lower bound of the epsilon that the two samples show, true but for *false_alarm*.
 
-    Both ways: P(event here) <= e**epsilon * P(event there) + delta. Events are chosen by looking at the first tenth
-    of the samples, which then takes no part in the measurement.
+    Both ways: P(event here) <= e**epsilon * P(event there) + delta. Events are chosen by looking at the
+    first tenth of the samples, which then takes no part in the measurement.
     """
     pilot = len(here) // 10
     seen = np.concatenate([here[:pilot], there[:pilot]])

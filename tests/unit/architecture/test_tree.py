@@ -10,7 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 NOT_OURS = {
-    ".git", ".venv", ".cluster", "build", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis",
+    ".git", ".venv", ".cluster", "build", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache",
+    ".hypothesis",
 }  # fmt: skip
 INTERNAL_TARGETS = {"server-packages", "test-packages"}
 
@@ -44,7 +45,12 @@ def test_these_searches_find_what_they_look_for() -> None:
         assert MACHINE.search(found)
     for found in ("--index-url x", "find-links = y", "https://pypi.org/simple", "http://10.0.0.1:8080/"):
         assert REGISTRY.search(found)
-    for allowed in ("/usr/lib/postgresql/15", "a/work/b", "--no-emit-index-url", "https://www.gnu.org/licenses/"):
+    for allowed in (
+        "/usr/lib/postgresql/15",
+        "a/work/b",
+        "--no-emit-index-url",
+        "https://www.gnu.org/licenses/",
+    ):
         assert not MACHINE.search(allowed)
         assert not REGISTRY.search(allowed)
 

@@ -538,9 +538,7 @@ def test_a_role_gets_a_budget(people: CatalogInMemory) -> None:
     assert people.budgets == {("people", "bob"): (ONE, Decimal("1e-6"))}
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta"), [(Decimal("1.1"), Decimal(0)), (Decimal("0.1"), Decimal("2e-6"))]
-)
+@pytest.mark.parametrize(("epsilon", "delta"), [(Decimal("1.1"), Decimal(0)), (Decimal("0.1"), Decimal("2e-6"))])
 def test_a_role_gets_no_more_than_the_dataset_has(people: CatalogInMemory, epsilon: Decimal, delta: Decimal) -> None:
     assert refusal(curation.grant_budget, people, "people", "bob", epsilon, delta) == (
         "22023",

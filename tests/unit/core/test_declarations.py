@@ -23,7 +23,16 @@ from discreet.core.errors import DiscreetError, InvalidParameterError
 NAN, INFINITY = Decimal("NaN"), Decimal("Infinity")
 BUDGET_HINT = "Give a number from 1E-9 to 1000; usual totals are 0.1 to 10."
 DELTA_HINT = "Give 0, or a number far below one over the number of people, such as 1e-6."
-NO_BUDGETS = [NAN, Decimal("sNaN"), INFINITY, -INFINITY, Decimal(0), Decimal(-1), Decimal(1001), Decimal("9e-10")]
+NO_BUDGETS = [
+    NAN,
+    Decimal("sNaN"),
+    INFINITY,
+    -INFINITY,
+    Decimal(0),
+    Decimal(-1),
+    Decimal(1001),
+    Decimal("9e-10"),
+]
 
 
 def dataset(**changed: object) -> Dataset:
@@ -60,7 +69,11 @@ def test_the_name_of_a_dataset_is_not_null() -> None:
 
 @pytest.mark.parametrize("epsilon", NO_BUDGETS)
 def test_a_budget_is_a_finite_positive_number_of_sensible_size(epsilon: Decimal) -> None:
-    assert refusal(dataset, epsilon=epsilon) == ("22023", f"epsilon is {epsilon}, which is not a budget", BUDGET_HINT)
+    assert refusal(dataset, epsilon=epsilon) == (
+        "22023",
+        f"epsilon is {epsilon}, which is not a budget",
+        BUDGET_HINT,
+    )
 
 
 @pytest.mark.parametrize("delta", [NAN, INFINITY, Decimal("-1e-9"), Decimal(1), Decimal(2)])
@@ -74,7 +87,11 @@ def test_a_delta_is_a_probability_below_one(delta: Decimal) -> None:
 
 @pytest.mark.parametrize("name", ["epsilon", "delta"])
 def test_a_limit_is_not_null(name: str) -> None:
-    assert refusal(dataset, **{name: None}) == ("22023", f"{name} must not be NULL", f"Give a value for {name}.")
+    assert refusal(dataset, **{name: None}) == (
+        "22023",
+        f"{name} must not be NULL",
+        f"Give a value for {name}.",
+    )
 
 
 @pytest.mark.parametrize("epsilon", [SMALLEST_EPSILON, Decimal("0.1"), LARGEST_EPSILON])
@@ -83,15 +100,21 @@ def test_the_ends_of_the_range_are_budgets(epsilon: Decimal) -> None:
 
 
 @given(st.decimals())
-def test_any_decimal_is_either_a_sensible_limit_or_refused_in_plain_words(number: Decimal) -> None:
-    for limit, low, high in ((epsilon_limit, SMALLEST_EPSILON, LARGEST_EPSILON), (delta_limit, Decimal(0), Decimal(1))):
-        try:
-            accepted = limit("limit", number)
-        except InvalidParameterError as error:
-            assert error.hint
-        else:
-            assert accepted.is_finite()
-            assert low <= accepted <= high
+def test_a_budget_is_accepted_exactly_when_it_is_in_range(number: Decimal) -> None:
+    if number.is_finite() and SMALLEST_EPSILON <= number <= LARGEST_EPSILON:
+        assert epsilon_limit("epsilon", number) == number
+    else:
+        with pytest.raises(InvalidParameterError, match="which is not a budget"):
+            epsilon_limit("epsilon", number)
+
+
+@given(st.decimals())
+def test_a_delta_is_accepted_exactly_when_it_is_a_probability_below_one(number: Decimal) -> None:
+    if number.is_finite() and 0 <= number < 1:
+        assert delta_limit("delta", number) == number
+    else:
+        with pytest.raises(InvalidParameterError, match="which is not a probability below 1"):
+            delta_limit("delta", number)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +178,11 @@ def test_counts_have_a_least_value(name: str, least: int) -> None:
             f"{name} is {value}, but must be at least {least}",
             f"Give a whole number from {least} on.",
         )
-    assert refusal(policy, **{name: None}) == ("22023", f"{name} must not be NULL", f"Give a value for {name}.")
+    assert refusal(policy, **{name: None}) == (
+        "22023",
+        f"{name} must not be NULL",
+        f"Give a value for {name}.",
+    )
 
 
 @pytest.mark.parametrize("number", NO_BUDGETS)

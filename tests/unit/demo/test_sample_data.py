@@ -156,9 +156,7 @@ def test_there_is_exactly_one_ceo(many_employees: list[sample_data.Employee], co
 
 
 @pytest.mark.parametrize("count", [20, 200, 2_000, 20_000])
-def test_alice_is_alone_with_her_gender_birth_and_zip(
-    many_employees: list[sample_data.Employee], count: int
-) -> None:
+def test_alice_is_alone_with_her_gender_birth_and_zip(many_employees: list[sample_data.Employee], count: int) -> None:
     rows = many_employees[:count]
     (alice,) = (row for row in rows if row.name == "Alice Adams")
     assert [row for row in rows if row[2:5] == alice[2:5]] == [alice]

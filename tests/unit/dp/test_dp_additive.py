@@ -25,9 +25,7 @@ epsilons = st.decimals(min_value="1e-9", max_value=100, places=9)
 
 @settings(max_examples=60, deadline=None)
 @given(sensitivities, epsilons, st.integers(min_value=1, max_value=5))
-def test_laplace_noise_keeps_its_price_and_wastes_little(
-    sensitivity: int, epsilon: Fraction, cells: int
-) -> None:
+def test_laplace_noise_keeps_its_price_and_wastes_little(sensitivity: int, epsilon: Fraction, cells: int) -> None:
     price = Price.of(epsilon)
     mechanism = DiscreteLaplace.for_price(sensitivity, price, cells)
     claimed = mechanism.epsilon_at(sensitivity, cells)
@@ -39,9 +37,7 @@ def test_laplace_noise_keeps_its_price_and_wastes_little(
 
 @settings(max_examples=60, deadline=None)
 @given(sensitivities, epsilons, st.integers(min_value=1, max_value=5))
-def test_gaussian_noise_keeps_its_price_and_wastes_little(
-    sensitivity: int, epsilon: Fraction, cells: int
-) -> None:
+def test_gaussian_noise_keeps_its_price_and_wastes_little(sensitivity: int, epsilon: Fraction, cells: int) -> None:
     price = Price.of(epsilon, "zcdp")
     mechanism = DiscreteGaussian.for_price(sensitivity, price, cells)
     claimed = mechanism.rho_at(sensitivity, cells)
@@ -56,9 +52,7 @@ def test_gaussian_noise_keeps_its_price_and_wastes_little(
     st.lists(st.tuples(st.integers(-(2**120), 2**120), st.integers(-(2**80), 2**80)), min_size=1, max_size=3),
     st.integers(min_value=0, max_value=90),
 )
-def test_the_lattice_stretches_no_vector_by_more_than_it_says(
-    changes: list[tuple[int, int]], shift: int
-) -> None:
+def test_the_lattice_stretches_no_vector_by_more_than_it_says(changes: list[tuple[int, int]], shift: int) -> None:
     mechanism, half = DiscreteLaplace(Fraction(1), shift), (1 << shift) >> 1
     distance = sum(abs(change) for _, change in changes)
     moved = sum(abs(((a + change + half) >> shift) - ((a + half) >> shift)) for a, change in changes)
@@ -104,9 +98,7 @@ def test_a_half_width_is_the_smallest_that_holds_enough(scale: float, probabilit
     width = DiscreteLaplace(Fraction(scale)).half_width(share)
     assert _laplace_within(scale, width) >= probability > (_laplace_within(scale, width - 1) if width else 0)
     width = DiscreteGaussian(Fraction(scale)).half_width(share)
-    assert (
-        _gaussian_within(scale, width) >= probability > (_gaussian_within(scale, width - 1) if width else 0)
-    )
+    assert _gaussian_within(scale, width) >= probability > (_gaussian_within(scale, width - 1) if width else 0)
 
 
 def test_half_widths_of_large_noise_follow_the_continuous_laws() -> None:

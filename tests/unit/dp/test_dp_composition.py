@@ -77,9 +77,7 @@ def test_the_conversion_is_the_formula_of_canonne_kamath_and_steinke(rho: Decima
 @given(st.floats(min_value=0.2, max_value=500), deltas)
 def test_the_conversion_agrees_with_opendp(scale: float, delta: str) -> None:
     enable_features("contrib")
-    measurement = make_zCDP_to_approxDP(
-        make_gaussian(atom_domain(T="i64"), absolute_distance(T="f64"), scale)
-    )
+    measurement = make_zCDP_to_approxDP(make_gaussian(atom_domain(T="i64"), absolute_distance(T="f64"), scale))
     theirs = measurement.map(1.0).epsilon(float(delta))
     ours = zcdp_epsilon(1 / (2 * Fraction(scale) ** 2), delta)
     assert float(ours) == pytest.approx(theirs, rel=1e-6, abs=1e-9)

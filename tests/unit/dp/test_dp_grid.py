@@ -71,9 +71,7 @@ def test_ten_to_the_twelfth_rows_do_not_overflow_128_bits() -> None:
     assert rows * largest**2 < 2**127
 
 
-@pytest.mark.parametrize(
-    ("lower", "upper"), [(0, 100), (-1, 1), (Decimal("0.1"), Decimal("0.7")), (0, 10**12)]
-)
+@pytest.mark.parametrize(("lower", "upper"), [(0, 100), (-1, 1), (Decimal("0.1"), Decimal("0.7")), (0, 10**12)])
 def test_rounding_stays_below_one_percent_of_the_noise(lower: object, upper: object) -> None:
     grid = Grid.fit(lower, upper)  # type: ignore[arg-type]
     noise_of_sum = Fraction(grid.reach)  # the scale at epsilon 1, in steps

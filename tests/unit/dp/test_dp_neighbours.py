@@ -37,9 +37,7 @@ def totals_of(table: list[Row], group: str, grid: Grid, kind: Kind) -> Totals:
 def moved(kind: Kind, grid: Grid, here: list[Row], there: list[Row], groups: str = GROUPS) -> list[int]:
     """The L1 distance of each part, over all groups."""
     parts = [[exact_parts(kind, totals_of(table, g, grid, kind)) for g in groups] for table in (here, there)]
-    return [
-        sum(abs(a[part] - b[part]) for a, b in zip(*parts, strict=True)) for part in range(len(parts[0][0]))
-    ]
+    return [sum(abs(a[part] - b[part]) for a, b in zip(*parts, strict=True)) for part in range(len(parts[0][0]))]
 
 
 def within(distances: list[int], limits: tuple[int, ...]) -> bool:
@@ -49,9 +47,7 @@ def within(distances: list[int], limits: tuple[int, ...]) -> bool:
 @pytest.mark.parametrize("kind", SUMS)
 @settings(deadline=None)
 @given(table=tables, row=rows, grid=grids, filtered=st.booleans())
-def test_a_person_added_or_removed(
-    kind: Kind, table: list[Row], row: Row, grid: Grid, filtered: bool
-) -> None:
+def test_a_person_added_or_removed(kind: Kind, table: list[Row], row: Row, grid: Grid, filtered: bool) -> None:
     limits = sensitivities(kind, grid, Neighbours.UNBOUNDED, filtered)
     assert within(moved(kind, grid, table, [*table, row]), limits)
 

@@ -21,9 +21,7 @@ def test_an_epsilon_without_meaning_is_refused(value: object) -> None:
     assert refusal.value.hint
 
 
-@pytest.mark.parametrize(
-    "value", ["NaN", "Infinity", "-1", "-1e-9", "5e-324", "0.1000001", "1", "2", "", True]
-)
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-1", "-1e-9", "5e-324", "0.1000001", "1", "2", "", True])
 def test_a_delta_without_meaning_is_refused(value: object) -> None:
     with pytest.raises(InvalidParameterError) as refusal:
         parse_delta(value)  # type: ignore[arg-type]

@@ -44,9 +44,7 @@ def data(kind: Kind, empty: bool = False) -> Totals | Histogram:
         ("quantile", 40, 1),
     ],
 )
-def test_many_rows_give_the_statistic(
-    kind: str, expected: int, tolerance: int, accounting: Accounting
-) -> None:
+def test_many_rows_give_the_statistic(kind: str, expected: int, tolerance: int, accounting: Accounting) -> None:
     for neighbours in ("unbounded", "bounded"):
         released = release(kind, data(Kind(kind)), Price.of(1, accounting), neighbours, True, "0.3")
         assert abs(released - expected) <= tolerance

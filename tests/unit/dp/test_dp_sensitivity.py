@@ -100,9 +100,7 @@ def test_sensitivities_on_the_grid() -> None:
     assert sum_sensitivity(grid, UNBOUNDED, True) == 30
     assert (sum_sensitivity(grid, BOUNDED, False), sum_sensitivity(grid, BOUNDED, True)) == (50, 60)
     assert centred_sum_sensitivity(grid, UNBOUNDED, False) == 50
-    assert (
-        centred_sum_sensitivity(grid, BOUNDED, False) == centred_sum_sensitivity(grid, BOUNDED, True) == 100
-    )
+    assert centred_sum_sensitivity(grid, BOUNDED, False) == centred_sum_sensitivity(grid, BOUNDED, True) == 100
     assert centred_squares_sensitivity(grid, BOUNDED, False) == 2500
     assert centred_squares_sensitivity(grid, BOUNDED, True) == 5000
 

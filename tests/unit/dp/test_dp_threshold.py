@@ -22,17 +22,13 @@ DELTA = Fraction(1, 10**6)
 def test_the_threshold_is_the_smallest_that_keeps_delta(epsilon: str, keys: int) -> None:
     mechanism = ThresholdedRelease(Price.of(epsilon), DELTA, keys)
     p = math.exp(-float(Fraction(epsilon)) / keys)
-    chances = [
-        keys * p ** (threshold - 1) / (1 + p) for threshold in (mechanism.threshold, mechanism.threshold - 1)
-    ]
+    chances = [keys * p ** (threshold - 1) / (1 + p) for threshold in (mechanism.threshold, mechanism.threshold - 1)]
     assert chances[0] <= 1e-6 < chances[1]
 
 
 @pytest.mark.parametrize("keys", [1, 2, 7])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
-def test_the_gaussian_threshold_keeps_delta_and_is_not_much_larger_than_needed(
-    epsilon: str, keys: int
-) -> None:
+def test_the_gaussian_threshold_keeps_delta_and_is_not_much_larger_than_needed(epsilon: str, keys: int) -> None:
     price = Price.of(epsilon, "zcdp")
     mechanism = ThresholdedRelease(price, DELTA, keys)
     scale = math.sqrt(keys / (2 * float(price.amount)))

@@ -37,6 +37,10 @@ KINDS = {
 }
 
 
+# pays for tables that are not protected
+EVERYBODYS = "default"
+
+
 @dataclass(frozen=True)
 class Caller:
     name: str
@@ -98,7 +102,9 @@ class Catalog(Protocol):
     def linked(self, relation: Relation) -> list[Neighbour]: ...
     def dataset(self, name: str) -> Dataset | None: ...
     def dataset_names(self) -> list[str]: ...
-    def foreign_tables(self, dataset: str) -> list[str]: ...
+    def manages(self, dataset: str) -> bool: ...
+    def past_dataset(self, relation: Relation) -> str | None: ...
+    def lock_table(self, relation: Relation) -> None: ...
     def direct_readers(self, relation: Relation) -> list[str]: ...
     def add_dataset(self, dataset: Dataset) -> None: ...
     def add_protection(self, relation: Relation, dataset: str | None, policy: Policy) -> None: ...
@@ -110,7 +116,11 @@ class Catalog(Protocol):
 
 
 def create_dataset(catalog: Catalog, dataset: Dataset) -> None:
-    require_curator(catalog)
+    caller = require_curator(catalog)
+    if dataset.name == EVERYBODYS and not caller.superuser:
+        raise InsufficientPrivilegeError(
+            f'dataset "{EVERYBODYS}" pays for all tables that are not protected', "A superuser can create it."
+        )
     catalog.lock()
     if catalog.dataset(dataset.name) is not None:
         raise DuplicateObjectError(
@@ -146,6 +156,7 @@ def protect(
         refuse_public(catalog.linked(relation), relation)
     else:
         dataset = dataset_for(catalog, relation, dataset, epsilon, delta)
+        refuse_fresh_budget(catalog, relation, dataset)
     catalog.add_protection(relation, dataset, policy)
     report_readers(catalog, relation)
 
@@ -202,6 +213,16 @@ def refuse_public(linked: list[Neighbour], relation: Relation) -> None:
             )
 
 
+def refuse_fresh_budget(catalog: Catalog, relation: Relation, dataset: str) -> None:
+    """What the people of a table have spent stays spent when it is unprotected and protected again."""
+    past = catalog.past_dataset(relation)
+    if past not in (None, dataset) and not catalog.caller().superuser:
+        raise InvalidParameterError(
+            f'{relation.quoted_name} was protected in dataset "{past}" before, and its people have spent from that',
+            f"Give dataset => '{past}'; only a superuser can move a table to another one.",
+        )
+
+
 def describe_column(
     catalog: Catalog, name: str | None, column_name: str | None, description: ColumnDescription
 ) -> None:
@@ -226,10 +247,7 @@ def check_categories(catalog: Catalog, column: Column, categories: tuple[str, ..
             "Built-in types, domains over them and enums can have categories.",
         )
     for category in categories:
-        if column.labels is not None:
-            fits = category in column.labels
-        else:
-            fits = catalog.accepts(column, category)
+        fits = catalog.accepts(column, category) if column.labels is None else category in column.labels
         if not fits:
             raise InvalidParameterError(
                 f"category '{category}' is no value of column \"{column.name}\", which is of type {column.base_type}",
@@ -317,6 +335,8 @@ def own_table(catalog: Catalog, name: str | None) -> Relation:
             f"{caller.name} does not own {relation.quoted_name}",
             "Its owner, being a curator, or a superuser can do this.",
         )
+    # until the end of the transaction nobody drops or alters what is being declared
+    catalog.lock_table(relation)
     return relation
 
 
@@ -329,7 +349,7 @@ def existing_column(catalog: Catalog, relation: Relation, name: str) -> Column:
 
 
 def manageable_dataset(catalog: Catalog, name: str) -> Dataset:
-    """The dataset of that name, if the caller owns every table in it, or is a superuser."""
+    """The dataset of that name, if the caller is its owner, or is a superuser."""
     dataset = catalog.dataset(name)
     if dataset is None:
         known = catalog.dataset_names()
@@ -337,11 +357,9 @@ def manageable_dataset(catalog: Catalog, name: str) -> Dataset:
             f'there is no dataset "{name}"',
             f"There are: {', '.join(known)}." if known else "Make one with discreet.create_dataset(name, epsilon).",
         )
-    foreign = catalog.foreign_tables(name)
-    if foreign and not catalog.caller().superuser:
+    if not (catalog.manages(name) or catalog.caller().superuser):
         raise InsufficientPrivilegeError(
-            f'dataset "{name}" holds tables that {catalog.caller().name} does not own: {", ".join(foreign)}',
-            "Who owns all its tables, or a superuser, can do this.",
+            f'{catalog.caller().name} does not own dataset "{name}"', "Who created it, or a superuser, can do this."
         )
     return dataset
 
@@ -356,5 +374,5 @@ def report_readers(catalog: Catalog, relation: Relation) -> None:
         listed = ", ".join(readers)
         catalog.notice(
             f"{relation.quoted_name} is protected, but can still be read directly by: {listed}",
-            f"Nothing was revoked. To close it: REVOKE SELECT ON {relation.quoted_name} FROM {listed};",
+            f"Nothing was revoked. To close it: REVOKE SELECT ON {relation.quoted_name} FROM {listed};",  # noqa: S608
         )

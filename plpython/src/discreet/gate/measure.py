@@ -1,4 +1,4 @@
-"""Stage release: group totals become noisy numbers, each drawn exactly once, and the answer is put together from them."""
+"""Stage release: group totals become noisy numbers, each drawn exactly once; the answer is put together from them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Terms:
 
 
 def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str]]) -> list[Group] | None:
-    """All combinations of keys that are known; None when some are not. `texts`: the values of a key as the server writes them."""
+    """All combinations of keys that are known (`texts`: as the server writes them); None when some are not."""
     domains: list[Sequence[str | None]] = []
     for position, key in enumerate(plan.grouping.keys):
         if position not in keys:

@@ -1,8 +1,8 @@
 """What is measured: exact integers per group, each with the most that one person can change it.
 
-A person has at most `rows` rows' worth in a group: a person with more counts as `rows` rows of the own average. That is
-a function of this person's rows alone, so no order and no choice comes in; where values must be chosen (distinct values,
-quantiles) a keyed hash with a fresh secret chooses.
+A person has at most `rows` rows' worth in a group: a person with more counts as `rows` rows of the own average. That
+is a function of this person's rows alone, so no order and no choice comes in; where values must be chosen (distinct
+values, quantiles) a keyed hash with a fresh secret chooses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stage plan: a checked tree becomes measurements, native SQL and a shape for the answer. Looks at text and catalog only."""
+"""Stage plan: a checked tree becomes measurements and a shape for the answer. Looks at text and catalog only."""
 
 from __future__ import annotations
 

@@ -56,11 +56,13 @@ def main_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement,
             *(f"{piece} AS {name}" for piece, name in pieces.items()),
         ]
     )
-    grouped = f"SELECT {person} FROM {plan.source.sql}{where(plan, keys)} GROUP BY u{''.join(f', k{k}' for k in keys)}"
+    # by position: a column of the table may have the name of one of ours
+    grouped = f"SELECT {person} FROM {plan.source.sql}{where(plan, keys)}{group_by(1 + len(keys))}"
     rows = plan.source.limits.max_rows
     columns = [f"{person_sql(m, pieces, rows)} AS m{n}" for n, m in enumerate(measurements)]
     texts = [f"(k{key})::pg_catalog.text" for key in keys]
-    return f"SELECT {', '.join(texts + columns)} FROM ({chosen_groups(plan, keys, grouped, seed)}) AS person{group_by(len(keys))}"
+    chosen = chosen_groups(plan, keys, grouped, seed)
+    return f"SELECT {', '.join(texts + columns)} FROM ({chosen}) AS person{group_by(len(keys))}"
 
 
 def single_sql(measurement: Measurement) -> str:
@@ -130,9 +132,8 @@ def chosen_groups(plan: Plan, keys: tuple[int, ...], grouped: str, seed: int) ->
     if not keys:
         return grouped
     order = group_order(keys, seed)
-    ranked = (
-        f"SELECT *, pg_catalog.row_number() OVER (PARTITION BY u ORDER BY {order}) AS place FROM ({grouped}) AS grouped"
-    )
+    place = f"pg_catalog.row_number() OVER (PARTITION BY u ORDER BY {order})"
+    ranked = f"SELECT *, {place} AS place FROM ({grouped}) AS grouped"
     return f"SELECT * FROM ({ranked}) AS ranked WHERE place <= {plan.source.limits.max_groups}"
 
 
@@ -144,7 +145,8 @@ def group_order(keys: tuple[int, ...], seed: int) -> str:
 def distinct_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, seed: int) -> str:
     """Distinct values, at most max_rows of them per person and group."""
     chosen = chosen_rows(plan, keys, measurement.subject, seed, distinct=True)
-    return f"SELECT {', '.join([*outer_texts(keys), 'pg_catalog.count(DISTINCT x) AS m0'])} FROM ({chosen}) AS chosen{group_by(len(keys))}"
+    columns = ", ".join([*outer_texts(keys), "pg_catalog.count(DISTINCT x) AS m0"])
+    return f"SELECT {columns} FROM ({chosen}) AS chosen{group_by(len(keys))}"
 
 
 def quantile_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, seed: int) -> str:
@@ -173,18 +175,21 @@ def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, 
     columns = ", ".join([f"{plan.source.unit} AS u", *key_columns(plan, keys), f"{subject.argument} AS x"])
     rows = f"SELECT {'DISTINCT ' if distinct else ''}{columns} FROM {plan.source.sql}{where(plan, keys)}{only}"
     partition = ", ".join(["u", *(f"k{key}" for key in keys)])
-    place = f"pg_catalog.row_number() OVER (PARTITION BY {partition} ORDER BY pg_catalog.hashtextextended((x)::pg_catalog.text, {seed}))"
+    order = f"pg_catalog.hashtextextended((x)::pg_catalog.text, {seed})"
+    place = f"pg_catalog.row_number() OVER (PARTITION BY {partition} ORDER BY {order})"
     group = "1"
     if keys:
         group = f"pg_catalog.dense_rank() OVER (PARTITION BY u ORDER BY {group_order(keys, seed)})"
     ranked = f"SELECT *, {place} AS row_place, {group} AS group_place FROM ({rows}) AS kept WHERE x IS NOT NULL"
-    return f"SELECT * FROM ({ranked}) AS ranked WHERE row_place <= {limits.max_rows} AND group_place <= {limits.max_groups}"
+    within = f"row_place <= {limits.max_rows} AND group_place <= {limits.max_groups}"
+    return f"SELECT * FROM ({ranked}) AS ranked WHERE {within}"
 
 
 def grid_sql(subject: Subject) -> str:
     grid = subject.grid
     assert grid is not None
-    return f"discreet._on_grid({subject.argument}, {grid.exponent}, ({grid.lower})::pg_catalog.int8, ({grid.upper})::pg_catalog.int8)"
+    lower, upper = (f"({end})::pg_catalog.int8" for end in (grid.lower, grid.upper))
+    return f"discreet._on_grid({subject.argument}, {grid.exponent}, {lower}, {upper})"
 
 
 def filter_sql(subject: Subject) -> str:

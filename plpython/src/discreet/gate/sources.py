@@ -10,8 +10,8 @@ The rules, by what stands in FROM (u: carries a unit, with at most one row per p
     u UNION ALL u of one dataset      u, not single
 
 Every rule keeps: adding or removing one person changes only rows that carry this person's unit (induction over the
-tree: each row of the result is made from rows of one person and of public tables). All else is refused. What a person may
-then change in the answer is bounded by the plan, whatever the number of rows.
+tree: each row of the result is made from rows of one person and of public tables). All else is refused. What a person
+may then change in the answer is bounded by the plan, whatever the number of rows.
 """
 
 from __future__ import annotations

@@ -91,17 +91,15 @@ def clamped(value: Value, node: Any) -> Value:
         refuse("numbers of more than 60 digits", node)
     if value.column is None:
         return value
-    low, high = number_sql(value.interval.lower), number_sql(value.interval.upper)
+    x, low, high = value.sql, number_sql(value.interval.lower), number_sql(value.interval.upper)
     if value.family is Family.INT:
         low, high = str(-(-value.interval.lower // 1)), str(value.interval.upper // 1)
-        sql = f"CASE WHEN {operator('<', value.sql, low)} THEN {low} WHEN {operator('<=', value.sql, high)} THEN {value.sql}"
-        sql += f" WHEN {operator('>', value.sql, high)} THEN {high} END"
-    else:
-        sql = (
-            f"CASE WHEN {operator('>=', value.sql, low)} AND {operator('<=', value.sql, high)} THEN {value.sql}"
-            f" WHEN {operator('>', value.sql, high)} AND {operator('<', value.sql, infinity(value.family, ''))} THEN {high}"
-            f" WHEN {operator('<', value.sql, low)} AND {operator('>', value.sql, infinity(value.family, '-'))} THEN {low} END"
-        )
+    below, above = operator("<", x, low), operator(">", x, high)
+    if value.family is not Family.INT:
+        below += f" AND {operator('>', x, infinity(value.family, '-'))}"
+        above += f" AND {operator('<', x, infinity(value.family, ''))}"
+    inside = f"{operator('>=', x, low)} AND {operator('<=', x, high)}"
+    sql = f"CASE WHEN {inside} THEN {x} WHEN {below} THEN {low} WHEN {above} THEN {high} END"
     return replace(value, sql=f"({sql})", column=None)
 
 

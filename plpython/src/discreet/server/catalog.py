@@ -35,29 +35,20 @@ RELATION = """
     WHERE c.oid = to_regclass(:name::text)
 """
 
+# the tables whose people are the same: parents of parents, and children of children, by foreign keys and inheritance
 LINKED = """
-    WITH family AS (SELECT discreet._relation_family(:oid::oid) AS relation),
-    linked AS (
-        SELECT relation FROM family
-        UNION SELECT confrelid FROM pg_constraint WHERE contype = 'f' AND conrelid IN (SELECT relation FROM family)
-        UNION SELECT conrelid FROM pg_constraint WHERE contype = 'f' AND confrelid IN (SELECT relation FROM family))
-    SELECT p.relation::text, p.dataset,
-           EXISTS (SELECT FROM family JOIN discreet._relation_family(p.relation) f ON f = family.relation)
-           OR EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f'
-                      AND k.conrelid IN (SELECT relation FROM family)
-                      AND k.confrelid IN (SELECT discreet._relation_family(p.relation)))
-           OR EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f'
-                      AND k.conrelid = p.relation AND p.unit_attnum = ANY (k.conkey)
-                      AND k.confrelid IN (SELECT relation FROM family)) AS people
+    WITH RECURSIVE
+        up(relation) AS (
+            SELECT discreet._relation_family(:oid::oid)
+            UNION SELECT discreet._relation_family(k.confrelid) FROM up JOIN pg_constraint k ON k.conrelid = up.relation AND k.contype = 'f'),
+        down(relation) AS (
+            SELECT discreet._relation_family(:oid::oid)
+            UNION SELECT discreet._relation_family(k.conrelid) FROM down JOIN pg_constraint k ON k.confrelid = down.relation AND k.contype = 'f')
+    SELECT p.relation::text, p.dataset
     FROM discreet._protected_table p
     WHERE p.dataset IS NOT NULL AND p.relation <> :oid::oid
-      AND EXISTS (SELECT FROM linked l, discreet._relation_family(p.relation) f WHERE l.relation = f)
+      AND p.relation IN (SELECT relation FROM up UNION SELECT relation FROM down)
     ORDER BY 1
-"""
-
-FOREIGN_TABLES = """
-    SELECT p.relation::text FROM discreet._protected_table p JOIN pg_class c ON c.oid = p.relation
-    WHERE p.dataset = :dataset::text AND NOT pg_has_role(discreet._caller(), c.relowner, 'USAGE') ORDER BY 1
 """
 
 
@@ -161,8 +152,21 @@ class DatabaseCatalog:
     def dataset_names(self) -> list[str]:
         return [row["dataset"] for row in self._run("SELECT dataset FROM discreet._dataset ORDER BY 1")]
 
-    def foreign_tables(self, dataset: str) -> list[str]:
-        return [row["relation"] for row in self._run(FOREIGN_TABLES, dataset=dataset)]
+    def manages(self, dataset: str) -> bool:
+        """Whether the caller is, or is a member of, the role that created the dataset."""
+        rows = self._run(
+            "SELECT FROM discreet._dataset d JOIN pg_roles r ON r.rolname = d.owner"
+            " WHERE d.dataset = :dataset::text AND pg_has_role(discreet._caller(), r.oid, 'USAGE')",
+            dataset=dataset,
+        )
+        return len(rows) > 0
+
+    def past_dataset(self, relation: Relation) -> str | None:
+        rows = self._run("SELECT dataset FROM discreet._past_protection WHERE relation = :oid::oid", oid=relation.oid)
+        return rows[0]["dataset"] if rows else None
+
+    def lock_table(self, relation: Relation) -> None:
+        self._plpy.execute(f"LOCK TABLE ONLY {relation.quoted_name} IN SHARE UPDATE EXCLUSIVE MODE")
 
     def direct_readers(self, relation: Relation) -> list[str]:
         rows = self._run("SELECT discreet._direct_readers(:oid::oid) AS readers", oid=relation.oid)
@@ -172,8 +176,9 @@ class DatabaseCatalog:
         try:
             with self._plpy.subtransaction():
                 self._run(
-                    "INSERT INTO discreet._dataset (dataset, accounting, neighbours, response_quantum)"
-                    " VALUES (:name::text, :accounting::text, :neighbours::text, :quantum::interval)",
+                    "INSERT INTO discreet._dataset (dataset, accounting, neighbours, response_quantum, owner)"
+                    " SELECT :name::text, :accounting::text, :neighbours::text, :quantum::interval, rolname"
+                    " FROM pg_roles WHERE oid = discreet._caller()",
                     name=dataset.name, accounting=dataset.accounting, neighbours=dataset.neighbours,
                     quantum=dataset.response_quantum,
                 )  # fmt: skip
@@ -205,6 +210,11 @@ class DatabaseCatalog:
             max_rows=policy.max_rows, max_epsilon=policy.max_epsilon, max_delta=policy.max_delta,
             unit_epsilon=policy.unit_epsilon, min_group=policy.min_group, fallback=policy.fallback,
         )  # fmt: skip
+        self._run(
+            "INSERT INTO discreet._past_protection (relation, dataset) SELECT :oid::oid, :dataset::text"
+            " WHERE :dataset::text IS NOT NULL ON CONFLICT (relation) DO UPDATE SET dataset = excluded.dataset",
+            oid=relation.oid, dataset=dataset,
+        )  # fmt: skip
 
     def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None:
         categories = None if description.categories is None else list(description.categories)
@@ -219,7 +229,7 @@ class DatabaseCatalog:
 
     def remove_protection(self, relation: Relation) -> None:
         for table in ("_protected_column", "_protected_table"):
-            self._run(f"DELETE FROM discreet.{table} WHERE relation = :oid::oid", oid=relation.oid)  # noqa: S608
+            self._run(f"DELETE FROM discreet.{table} WHERE relation = :oid::oid", oid=relation.oid)
 
     def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None:
         if not self._run("SELECT FROM pg_roles WHERE oid = :role::regrole", role=role):

@@ -299,10 +299,9 @@ class Gate:
         from discreet.gate.measure import half_widths
 
         widths = half_widths(asked.plan, self.terms(asked, asked.plan.grouping.sets[0]))
+        kinds = [aggregate.kind for aggregate in asked.plan.aggregates]
         exactness = ", ".join(
-            f"{aggregate.kind} ±{width}"
-            for aggregate, width in zip(asked.plan.aggregates, widths, strict=True)
-            if width is not None
+            f"{kind} ±{width}" for kind, width in zip(kinds, widths, strict=True) if width is not None
         )
         unit = "epsilon" if asked.plan.dataset.accounting == "pure" else "rho"
         self._plpy.notice(

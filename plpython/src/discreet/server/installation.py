@@ -26,7 +26,7 @@ GROUP_ROLES = (
 
 def findings(plpy: Plpy) -> Iterator[Finding]:
     checks: list[Callable[[Plpy], Iterator[Finding]]] = [
-        version, interpreter, dependencies, library, ledger, event_triggers, group_roles, direct_readers,
+        version, interpreter, dependencies, library, ledger, event_triggers, group_roles, direct_readers, missing_limits,
         divided_people, watching_roles,
     ]  # fmt: skip
     for check in checks:
@@ -97,14 +97,16 @@ def library(plpy: Plpy) -> Iterator[Finding]:
 def ledger(plpy: Plpy) -> Iterator[Finding]:
     try:
         with plpy.subtransaction():
-            reply = run(plpy, "SELECT a->>'role' AS role, a->>'synchronous_commit' AS commit, a->>'read_only' AS read_only"
+            reply = run(plpy, "SELECT a->>'role' AS role, a->>'synchronous_commit' AS commit,"
+                              " a->>'read_only' AS read_only"
                               " FROM discreet._ledger('ping', '{}') a")[0]  # fmt: skip
     except plpy.SPIError:
         yield (
             "ledger",
             PROBLEM,
-            "cannot connect, so every question is refused with DP007; the server's log has the reason. The owner of the "
-            "extension must be able to log in on the server's own socket (pg_hba.conf), or set discreet.ledger",
+            "cannot connect, so every question is refused with DP007; the server's log has the reason. "
+            "The owner of the extension must be able to log in on the server's own socket (pg_hba.conf), "
+            "or set discreet.ledger",
         )
         return
     if reply["role"] != "discreet_ledger":
@@ -161,11 +163,30 @@ def direct_readers(plpy: Plpy) -> Iterator[Finding]:
         )
 
 
+def missing_limits(plpy: Plpy) -> Iterator[Finding]:
+    """As after a restore into a cluster that lacks a role."""
+    rows = run(
+        plpy,
+        "SELECT d.dataset FROM discreet._dataset d WHERE NOT EXISTS"
+        " (SELECT FROM discreet._budget b WHERE b.dataset = d.dataset AND b.role = 0) UNION"
+        " SELECT p.dataset FROM discreet._protected_table p WHERE p.dataset IS NOT NULL AND NOT EXISTS"
+        " (SELECT FROM discreet._dataset d WHERE d.dataset = p.dataset) ORDER BY 1",
+    )
+    for row in rows:
+        yield (
+            "missing limits",
+            PROBLEM,
+            f"dataset {row['dataset']} has no limit, so every question about it is refused: a restore was not complete; "
+            "create the roles first (pg_dumpall --globals-only), and restore again",
+        )
+
+
 def divided_people(plpy: Plpy) -> Iterator[Finding]:
     """A foreign key made after both tables were protected."""
     rows = run(
         plpy,
-        "SELECT k.conrelid::regclass::text AS child, k.confrelid::regclass::text AS parent, c.dataset, p.dataset AS other"
+        "SELECT k.conrelid::regclass::text AS child, k.confrelid::regclass::text AS parent, c.dataset,"
+        " p.dataset AS other"
         " FROM pg_constraint k JOIN discreet._protected_table c ON c.relation = k.conrelid"
         " JOIN discreet._protected_table p ON p.relation = k.confrelid"
         " WHERE k.contype = 'f' AND c.dataset <> p.dataset ORDER BY 1",
@@ -174,7 +195,8 @@ def divided_people(plpy: Plpy) -> Iterator[Finding]:
         yield (
             "divided people",
             WARNING,
-            f"a foreign key links {row['child']} (dataset {row['dataset']}) to {row['parent']} (dataset {row['other']}): "
+            f"a foreign key links {row['child']} (dataset {row['dataset']}) "
+            f"to {row['parent']} (dataset {row['other']}): "
             "the same people have two budgets",
         )
 

@@ -1,0 +1,41 @@
+"""A session in which the library, and with it the hook that charges, is loaded only by the first aggregate."""
+
+import psycopg
+import pytest
+from tests.attacks.target import ASK, Target, outcome
+
+
+@pytest.fixture
+def unloaded(lonely_target: Target) -> Target:
+    cluster = lonely_target.database.cluster
+    cluster.stop()
+    cluster.settings["shared_preload_libraries"] = ""
+    cluster.start()
+    lonely_target.reconnect()
+    yield lonely_target
+    cluster.stop()
+    del cluster.settings["shared_preload_libraries"]
+    cluster.start()
+    lonely_target.reconnect()
+
+
+def test_first_aggregate_of_a_session_is_paid_or_fails(unloaded: Target) -> None:
+    session = unloaded.connect(new=True)
+    with (
+        unloaded.free(),
+        pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="nothing was paid"),
+    ):
+        session.execute(ASK)
+    with unloaded.costs("0.1"):
+        session.execute(ASK)
+
+
+@pytest.mark.parametrize(
+    "aggregate", ["dp_sum(salary, 0, 2000)", "dp_median(salary, 0, 2000)", "dp_count_distinct(id)"]
+)
+def test_every_aggregate_of_a_new_session_is_paid_or_fails(unloaded: Target, aggregate: str) -> None:
+    for _ in range(2):
+        session = unloaded.connect(new=True)
+        before = unloaded.charges()
+        answered = outcome(session, f"SELECT discreet.{aggregate} FROM hr.person")
+        assert (answered, unloaded.charges()) in (("55000", before), ("answer", before + 1))

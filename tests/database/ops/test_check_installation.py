@@ -1,0 +1,182 @@
+"""discreet.check_installation says what is installed, and what is wrong in plain words."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+from dev.cluster import Cluster
+from dev.install import extension_version, python_folder
+from tests.databases import Connection, Database, MakeRole, created, throw_away_cluster
+from tests.messages import refused
+
+CHECK = "SELECT item, status, finding FROM discreet.check_installation()"
+
+
+def findings(connection: Connection, item: str) -> list[tuple[object, ...]]:
+    return connection.execute(
+        "SELECT status, finding FROM discreet.check_installation() WHERE item = %s", [item]
+    ).fetchall()
+
+
+def test_a_sound_installation_has_nothing_to_complain_about(admin: Connection) -> None:
+    found = admin.execute(CHECK).fetchall()
+    assert {status for _, status, _ in found} == {"ok"}, found
+    items = ["version", "interpreter", "package folder", "pglast", "opendp", "numpy", "library", "ledger"]
+    assert [item for item, _, _ in found][:8] == items
+
+
+def test_it_names_versions_interpreter_and_folder(admin: Connection) -> None:
+    found = {item: finding for item, _, finding in admin.execute(CHECK).fetchall()}
+    assert found["version"].startswith(f"discreet {extension_version()} on PostgreSQL 15.")
+    assert found["interpreter"] == f"Python {sys.version.split()[0]} of PL/Python"
+    assert found["package folder"] == str(python_folder())
+
+
+def test_the_version_is_that_of_the_control_file(admin: Connection) -> None:
+    assert admin.execute("SELECT discreet.version()").fetchall() == [(extension_version(),)]
+
+
+@pytest.mark.parametrize("group", ["discreet_curator", "discreet_auditor"])
+def test_curators_and_auditors_may_check(database: Database, make_role: MakeRole, group: str) -> None:
+    found = database.connect(make_role("watcher", group)).execute(CHECK).fetchall()
+    assert ("ledger", "ok", "connects, and commits durably") in found
+
+
+def test_analysts_may_not_check(database: Database, make_role: MakeRole) -> None:
+    # it names every role that reads past the budget
+    with refused("42501", "permission denied for function check_installation", None):
+        database.connect(make_role("alice", "discreet_analyst")).execute(CHECK)
+
+
+def test_it_names_who_reads_a_protected_table_directly(carol: Connection, person: str, make_role: MakeRole) -> None:
+    reader = make_role("reader")
+    carol.execute(f"GRANT SELECT ON hr.person TO {reader}")
+    assert findings(carol, "direct readers") == [("warning", f"hr.person can be read without a budget by: {reader}")]
+
+
+@pytest.mark.parametrize(
+    "group", ["pg_read_all_data", "pg_read_all_stats", "pg_stat_scan_tables", "pg_read_server_files"]
+)
+def test_it_names_analysts_who_see_past_the_budget(admin: Connection, make_role: MakeRole, group: str) -> None:
+    alice = make_role("alice", "discreet_analyst", group)
+    assert findings(admin, "watching roles") == [
+        ("warning", f"analyst {alice} is a member of {group} and sees past the budget")
+    ]
+
+
+def test_it_notices_event_triggers_that_are_off(admin: Connection) -> None:
+    admin.execute("ALTER EVENT TRIGGER discreet_follow_renames DISABLE")
+    assert findings(admin, "event triggers") == [
+        ("problem", "disabled: run ALTER EVENT TRIGGER … ENABLE for both of discreet")
+    ]
+
+
+def test_a_role_that_only_sounds_like_a_group_is_no_problem(admin: Connection, make_role: MakeRole) -> None:
+    make_role("discreet_app")
+    assert findings(admin, "group roles") == [("ok", "5 group roles without login")]
+
+
+@pytest.fixture(scope="module")
+def own_cluster() -> Iterator[Cluster]:
+    """A cluster whose settings these tests may spoil; the library is not preloaded."""
+    with throw_away_cluster(shared_preload_libraries="") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def own(own_cluster: Cluster) -> Iterator[Database]:
+    """A database of it with the extension; what a test altered for all databases is reset afterwards."""
+    with created(own_cluster, "own") as database:
+        connection = database.connect()
+        connection.execute("SET client_min_messages = warning; CREATE EXTENSION discreet CASCADE")
+        yield database
+        connection.execute("ALTER SYSTEM RESET ALL")
+        connection.execute("SELECT pg_reload_conf()")
+
+
+def place_ledger(database: Database, place: str) -> Connection:
+    """A session that knows discreet.ledger by this value."""
+    connection = database.connect()
+    connection.execute("LOAD 'discreet'")
+    connection.execute(f"ALTER SYSTEM SET discreet.ledger = '{place}'")
+    connection.execute("SELECT pg_reload_conf()")
+    while connection.execute("SHOW discreet.ledger").fetchone() != (place,):
+        time.sleep(0.01)
+    return connection
+
+
+def test_it_notices_that_the_library_is_not_preloaded(own: Database) -> None:
+    ((status, finding),) = findings(own.connect(), "library")
+    assert status == "problem"
+    assert str(finding).startswith("not preloaded: the dp_ aggregates and plain questions of analysts are refused.")
+
+
+def test_it_notices_that_the_library_is_preloaded_for_the_database(own: Database) -> None:
+    own.connect().execute("ALTER DATABASE own SET session_preload_libraries = 'discreet'")
+    assert findings(own.connect(), "library") == [("ok", "loaded by session_preload_libraries")]
+
+
+@pytest.mark.parametrize("place", ["host=/nowhere", "port=1", "nonsense", "dbname=postgres"])
+def test_it_notices_that_the_ledger_cannot_be_reached(own: Database, place: str) -> None:
+    ((status, finding),) = findings(place_ledger(own, place), "ledger")
+    assert status == "problem"
+    assert str(finding).startswith("cannot connect, so every question is refused with DP007")
+
+
+def test_why_the_ledger_cannot_be_reached_is_told_to_the_log_only(own: Database, own_cluster: Cluster) -> None:
+    connection = place_ledger(own, "host=/nowhere password=s3cret")
+    with refused("DP007", "the ledger is not reachable: no charge, no answer", "discreet.check_installation()"):
+        connection.execute("SELECT discreet._ledger('ping', '{}')")
+    log = (own_cluster.folder / "log").read_text()
+    reason = log[log.rindex("discreet: ledger: ") :]
+    assert "/nowhere" in reason
+    assert "s3cret" not in reason
+
+
+def test_a_user_who_comes_before_the_library_does_not_place_the_ledger(own: Database) -> None:
+    """Until the library is loaded PostgreSQL takes any value from anybody for a setting it does not know."""
+    own.connect().execute("CREATE ROLE early LOGIN; GRANT discreet_curator TO early")
+    early = own.connect("early")
+    early.execute("SET discreet.ledger = 'host=/nowhere'")
+    assert findings(early, "ledger") == [("ok", "connects, and commits durably")]
+    own.connect().execute("DROP ROLE early")
+
+
+def test_settings_of_roles_and_databases_do_not_make_the_ledger_forgetful(own: Database) -> None:
+    connection = own.connect()
+    connection.execute("ALTER DATABASE own SET synchronous_commit = off")
+    connection.execute("ALTER ROLE discreet_ledger IN DATABASE own SET synchronous_commit = off")
+    connection.execute("ALTER ROLE postgres IN DATABASE own SET synchronous_commit = off")
+    connection.execute("ALTER DATABASE own SET default_transaction_read_only = on")
+    assert findings(own.connect(), "ledger") == [("ok", "connects, and commits durably")]
+    own.cluster.sql("ALTER DATABASE own RESET ALL")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "mend"),
+    [
+        ("ALTER ROLE discreet_analyst LOGIN", "ALTER ROLE discreet_analyst NOLOGIN"),
+        ("ALTER ROLE discreet_curator CREATEROLE", "ALTER ROLE discreet_curator NOCREATEROLE"),
+        ("CREATE ROLE thief; GRANT discreet_ledger TO thief", "DROP ROLE thief"),
+    ],
+)
+def test_it_notices_group_roles_with_might_of_their_own(own: Database, spoil: str, mend: str) -> None:
+    connection = own.connect()
+    connection.execute(spoil)
+    try:
+        ((status, finding),) = findings(connection, "group roles")
+    finally:
+        connection.execute(mend)
+    assert status == "problem"
+    assert "group roles must not log in nor hold privileges of their own" in str(finding)
+
+
+def test_it_notices_files_of_another_version(own: Database) -> None:
+    connection = own.connect()
+    connection.execute("UPDATE pg_extension SET extversion = '0.0.1' WHERE extname = 'discreet'")
+    ((status, finding),) = findings(connection, "version")
+    assert status == "problem"
+    assert str(finding).endswith("run ALTER EXTENSION discreet UPDATE")

@@ -1,0 +1,143 @@
+"""A dump brings protections and budgets, with what was spent, to another database."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from dev.interpreter import pg_config
+from tests.databases import Connection, Database, MakeRole
+
+# what must be the same afterwards
+STATE = {
+    "datasets": "SELECT * FROM discreet._dataset ORDER BY 1",
+    "protections": "SELECT relation::regclass::text, dataset, unit, policy, max_groups, max_rows,"
+    " max_epsilon, max_delta, unit_epsilon, min_group, fallback,"
+    " protected_at FROM discreet._protected_table ORDER BY 1",
+    "columns": "SELECT relation::regclass::text, column_name, lower, upper, categories, visibility"
+    " FROM discreet._protected_column ORDER BY 1, 2",
+    "budgets": "SELECT dataset, role::text, granted, epsilon_limit, delta_limit, amount_limit, amount_spent,"
+    " delta_spent FROM discreet._budget ORDER BY 1, 2",
+    "status": "SELECT * FROM discreet.budget_status ORDER BY 1, 2",
+    "charges": "SELECT * FROM discreet._charge ORDER BY dataset, id",
+    "refusals": "SELECT * FROM discreet._refusal ORDER BY at",
+}
+
+
+def program(name: str, *arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+    command = [str(Path(pg_config("--bindir")) / name), *arguments]
+    done = subprocess.run(command, capture_output=True, check=False, **options)  # type: ignore[call-overload]
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stderr == b""
+    return done  # type: ignore[no-any-return]
+
+
+def by_script(source: Database, target: Database, folder: Path) -> None:
+    dump = program("pg_dump", source.dsn())
+    program("psql", "-Xq", "-v", "ON_ERROR_STOP=1", target.dsn(), input=dump.stdout, stdout=None)
+
+
+def by_archive(source: Database, target: Database, folder: Path) -> None:
+    program("pg_dump", "-Fc", "-f", str(folder / "dump"), source.dsn())
+    program("pg_restore", "-j", "2", "-e", "-d", target.dsn(), str(folder / "dump"))
+
+
+Move = Callable[[Database, Database, Path], None]
+each_way = pytest.mark.parametrize("move", [by_script, by_archive])
+
+
+def state(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
+    return {name: connection.execute(query).fetchall() for name, query in STATE.items()}
+
+
+@pytest.fixture
+def filled(admin: Connection, person: str, make_role: MakeRole) -> Connection:
+    """Protected tables whose column numbers a dump will change, with budgets, charges and refusals."""
+    alice, bob = make_role("alice"), make_role("Bob the 2nd")
+    admin.execute(
+        """
+        ALTER TABLE hr.person DROP name, DROP seen;
+        SELECT discreet.describe_column('hr.person', 'salary', 0, 9999.5, visibility => 'hidden');
+        SELECT discreet.describe_column('hr.person', 'dept', categories => ARRAY['a', 'b, "c"', E'd\\n\te']);
+        CREATE TABLE hr."Odd ""table" ("The Unit" int, gone int, x int) PARTITION BY LIST ("The Unit");
+        CREATE TABLE hr.part PARTITION OF hr."Odd ""table" FOR VALUES IN (1);
+        ALTER TABLE hr."Odd ""table" DROP gone;
+        SELECT discreet.protect('hr."Odd ""table"', 'The Unit', epsilon => 3,
+                                policy => 'personal', unit_epsilon => 1);
+        CREATE TABLE hr.dept (name text);
+        SELECT discreet.protect('hr.dept', NULL, policy => 'public');
+        SELECT discreet.create_dataset('ζ people', 1, 1e-6, 'zcdp', 'bounded', '2.5 seconds');
+        """
+    )
+    admin.execute("SELECT discreet.grant_budget('people', %s, 1, 1e-7)", [alice])
+    admin.execute("SELECT discreet.grant_budget('ζ people', quote_ident(%s)::regrole, 0.5)", [bob])
+    admin.execute("UPDATE discreet._budget SET amount_spent = amount_limit / 3, delta_spent = 1e-8")
+    admin.execute("SELECT discreet.revoke_budget('people', %s)", [alice])
+    admin.execute(
+        """
+        INSERT INTO discreet._charge (dataset, id, at, role, epsilon, amount, delta, question, details, hash)
+        VALUES ('people', 1, now(), %s, 0.1, 0.1, 0, E'SELECT ''it''\n\t', '{"a": [1, null]}', '\\x00ff')
+        """,
+        [alice],
+    )
+    admin.execute(
+        "INSERT INTO discreet._refusal (role, code, message, question) VALUES (%s, 'DP001', 'no', 'q')", [bob]
+    )
+    return admin
+
+
+@pytest.fixture
+def target(empty_database: Database) -> Iterator[Database]:
+    return empty_database
+
+
+@each_way
+def test_a_restored_dump_knows_all_that_was_declared_and_spent(
+    filled: Connection, database: Database, target: Database, tmp_path: Path, move: Move
+) -> None:
+    move(database, target, tmp_path)
+    restored = state(target.connect())
+    assert restored == state(filled)
+    assert len(restored["budgets"]) == 5
+    assert all(restored.values())
+
+
+@each_way
+def test_after_a_restore_declarations_hold_the_columns_they_held_before(
+    filled: Connection, database: Database, target: Database, tmp_path: Path, move: Move
+) -> None:
+    # dropped columns leave gaps in the numbers, which a dump closes: an old number would mean another column
+    move(database, target, tmp_path)
+    connection = target.connect()
+    connection.execute("ALTER TABLE hr.person RENAME salary TO wage; ALTER TABLE hr.person RENAME id TO number")
+    names = connection.execute("SELECT column_name FROM discreet.protected_columns ORDER BY 1").fetchall()
+    assert names == [("dept",), ("wage",)]
+    units = connection.execute("SELECT unit FROM discreet.protected_tables WHERE policy = 'noisy'").fetchall()
+    assert units == [("number",)]
+    connection.execute("ALTER TABLE hr.person DROP wage")
+    assert connection.execute("SELECT column_name FROM discreet.protected_columns").fetchall() == [("dept",)]
+
+
+@each_way
+def test_the_budget_of_a_dropped_role_does_not_reappear(
+    filled: Connection, database: Database, target: Database, tmp_path: Path, move: Move, make_role: MakeRole
+) -> None:
+    # in the dump it would be a bare number, which may be another role where it is restored
+    leaver = make_role("leaver")
+    filled.execute("SELECT discreet.grant_budget('people', %s, 1)", [leaver])
+    filled.execute(f"DROP ROLE {leaver}")
+    before = state(filled)
+    before["budgets"] = [row for row in before["budgets"] if not str(row[1]).isdigit()]
+    move(database, target, tmp_path)
+    assert state(target.connect()) == before
+
+
+def test_the_log_of_charges_survives_a_restore_unbroken(
+    database: Database, target: Database, tmp_path: Path, filled: Connection
+) -> None:
+    question = "SELECT * FROM discreet.verify_log()"
+    before = filled.execute(question).fetchall()
+    by_script(database, target, tmp_path)
+    assert target.connect().execute(question).fetchall() == before

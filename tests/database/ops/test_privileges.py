@@ -1,0 +1,217 @@
+"""What each group may call and read. A new function or relation needs a row here."""
+
+from __future__ import annotations
+
+import re
+
+from tests.databases import Connection, MakeRole
+
+GROUPS = ["PUBLIC", "analyst", "curator", "auditor", "trusted", "ledger"]
+
+# U: use   X: call   r: read   a, w, d, D, x, t: write in some way   -: nothing
+# A function stands for all its overloads, which must not differ.
+EXPECTED = """
+ PUBLIC  analyst curator auditor trusted ledger
+ -       U       U       U       U       U       schema discreet
+ -       -       -       -       -       -       language discreet_python
+
+ what is protected, and who may ask
+ -       -       X       -       -       -       create_dataset()
+ -       -       X       -       -       -       protect()
+ -       -       X       -       -       -       describe_column()
+ -       -       X       -       -       -       unprotect()
+ -       -       X       -       -       -       grant_budget()
+ -       -       X       -       -       -       revoke_budget()
+ -       r       r       r       -       -       datasets
+ -       r       r       r       -       -       protected_tables
+ -       r       r       r       -       -       protected_columns
+ -       r       r       r       -       -       budget_status
+ -       r       r       r       -       -       charges
+ -       r       r       r       -       -       refusals
+
+ asking
+ -       X       X       -       -       -       query()
+ -       X       X       -       -       -       query_json()
+ -       X       X       -       -       -       explain()
+ -       X       X       -       -       -       dp_count()
+ -       X       X       -       -       -       dp_count_distinct()
+ -       X       X       -       -       -       dp_sum()
+ -       X       X       -       -       -       dp_avg()
+ -       X       X       -       -       -       dp_variance()
+ -       X       X       -       -       -       dp_stddev()
+ -       X       X       -       -       -       dp_median()
+ -       X       X       -       -       -       dp_quantile()
+
+ arithmetic of privacy: no data, no budget
+ -       X       X       X       -       -       compose_parallel()
+ -       X       X       X       -       -       compose_sequential()
+ -       X       X       X       -       -       gaussian_rho()
+ -       X       X       X       -       -       group_epsilon()
+ -       X       X       X       -       -       laplace_scale()
+ -       X       X       X       -       -       sensitivity()
+ -       X       X       X       -       -       zcdp_epsilon()
+
+ operations
+ -       X       X       X       X       -       version()
+ -       -       X       X       -       -       check_installation()
+ -       -       X       X       -       -       verify_log()
+
+ called by views with the rights of the reader
+ -       X       X       X       -       -       _direct_readers()
+ -       X       X       X       -       -       _relation_family()
+ -       X       X       X       -       -       _sees_all()
+ -       X       X       X       -       -       _zcdp_epsilon_spent()
+
+ called on the ledger connection
+ -       -       -       -       -       X       _ledger_ping()
+ -       -       -       -       -       X       _ledger_describe()
+ -       -       -       -       -       X       _ledger_recall()
+ -       -       -       -       -       X       _ledger_charge_question()
+ -       -       -       -       -       X       _ledger_charge_aggregates()
+ -       -       -       -       -       X       _ledger_store()
+ -       -       -       -       -       X       _ledger_refused()
+
+ internal
+ -       -       -       -       -       -       _answer
+ -       -       -       -       -       -       _budget
+ -       -       -       -       -       -       _charge
+ -       -       -       -       -       -       _dataset
+ -       -       -       -       -       -       _protected_column
+ -       -       -       -       -       -       _protected_table
+ -       -       -       -       -       -       _refusal
+ -       -       -       -       -       -       _base_type()
+ -       -       -       -       -       -       _bin()
+ -       -       -       -       -       -       _call_handler()
+ -       -       -       -       -       -       _caller()
+ -       -       -       -       -       -       _charge()
+ -       -       -       -       -       -       _charge_hash()
+ -       -       -       -       -       -       _count_final()
+ -       -       -       -       -       -       _count_transition()
+ -       -       -       -       -       -       _distinct_combine()
+ -       -       -       -       -       -       _distinct_deserialize()
+ -       -       -       -       -       -       _distinct_final()
+ -       -       -       -       -       -       _distinct_serialize()
+ -       -       -       -       -       -       _distinct_transition()
+ -       -       -       -       -       -       _find_columns()
+ -       -       -       -       -       -       _follow_renames()
+ -       -       -       -       -       -       _forget_dropped()
+ -       -       -       -       -       -       _holds_budget()
+ -       -       -       -       -       -       _ledger()
+ -       -       -       -       -       -       _median_final()
+ -       -       -       -       -       -       _median_transition()
+ -       -       -       -       -       -       _moments_transition()
+ -       -       -       -       -       -       _on_grid()
+ -       -       -       -       -       -       _one_row_per_person()
+ -       -       -       -       -       -       _protection_of()
+ -       -       -       -       -       -       _quantile_combine()
+ -       -       -       -       -       -       _quantile_deserialize()
+ -       -       -       -       -       -       _quantile_final()
+ -       -       -       -       -       -       _quantile_serialize()
+ -       -       -       -       -       -       _quantile_transition()
+ -       -       -       -       -       -       _refuse()
+ -       -       -       -       -       -       _release()
+ -       -       -       -       -       -       _roles_of()
+ -       -       -       -       -       -       _sum_combine()
+ -       -       -       -       -       -       _sum_deserialize()
+ -       -       -       -       -       -       _sum_final()
+ -       -       -       -       -       -       _sum_serialize()
+ -       -       -       -       -       -       _sum_transition()
+"""
+
+ROW = re.compile("^" + " +([-UCXrawdDxt]+)" * len(GROUPS) + " +(.+)$", re.MULTILINE)
+ACTUAL = """
+    SELECT 'schema ' || nspname, CASE WHEN has_schema_privilege(%(role)s, oid, 'USAGE') THEN 'U' ELSE '' END
+        || CASE WHEN has_schema_privilege(%(role)s, oid, 'CREATE') THEN 'C' ELSE '' END
+    FROM pg_namespace WHERE nspname = 'discreet'
+    UNION
+    SELECT 'language ' || lanname, CASE WHEN has_language_privilege(%(role)s, oid, 'USAGE') AND lanpltrusted
+        THEN 'U' ELSE '' END
+    FROM pg_language WHERE lanname = 'discreet_python'
+    UNION
+    SELECT proname || '()', CASE WHEN has_function_privilege(%(role)s, oid, 'EXECUTE') THEN 'X' ELSE '' END
+    FROM pg_proc WHERE pronamespace = 'discreet'::regnamespace
+    UNION
+    SELECT relname, (
+        SELECT coalesce(string_agg(letter, ''), '')
+        FROM (VALUES ('SELECT', 'r'), ('INSERT', 'a'), ('UPDATE', 'w'), ('DELETE', 'd'), ('TRUNCATE', 'D'),
+                     ('REFERENCES', 'x'), ('TRIGGER', 't')) privilege(name, letter)
+        WHERE has_table_privilege(%(role)s, oid, name)
+           OR (letter IN ('r', 'a', 'w', 'x') AND has_any_column_privilege(%(role)s, oid, name)))
+    FROM pg_class WHERE relnamespace = 'discreet'::regnamespace AND relkind NOT IN ('i', 'I', 'c', 't')
+"""
+
+
+def test_each_group_may_do_what_the_table_says(admin: Connection, make_role: MakeRole) -> None:
+    actual: dict[str, list[str]] = {}
+    for group in GROUPS:
+        role = make_role("anybody") if group == "PUBLIC" else f"discreet_{group}"
+        for name, privileges in admin.execute(ACTUAL, {"role": role}).fetchall():
+            actual.setdefault(str(name), []).append(str(privileges) or "-")
+    rows = ROW.findall(EXPECTED)
+    expected = {row[-1]: list(row[:-1]) for row in rows}
+    assert len(expected) == len(rows), "a row is there twice"
+    assert actual == expected
+
+
+def test_a_group_is_a_member_of_no_other_group(admin: Connection) -> None:
+    # otherwise the columns of the table above would say less than they seem to
+    members = admin.execute(
+        "SELECT member::regrole::text, roleid::regrole::text FROM pg_auth_members"
+        " WHERE member::regrole::text LIKE 'discreet\\_%' ORDER BY 1"
+    )
+    assert members.fetchall() == []
+
+
+def test_what_the_extension_adds_is_in_its_schema_only(admin: Connection) -> None:
+    outside = admin.execute(
+        """
+        SELECT pg_describe_object(classid, objid, objsubid) FROM pg_depend d
+        JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+        WHERE d.deptype = 'e' AND e.extname = 'discreet'
+          AND (pg_identify_object(classid, objid, objsubid)).schema IS DISTINCT FROM 'discreet'
+        ORDER BY 1
+        """
+    )
+    assert [name for (name,) in outside.fetchall()] == [
+        "event trigger discreet_follow_renames",
+        "event trigger discreet_forget_dropped",
+        "language discreet_python",
+        "schema discreet",
+    ]
+
+
+def test_everything_has_a_comment(admin: Connection) -> None:
+    silent = admin.execute(
+        """
+        SELECT oid::regprocedure::text FROM pg_proc
+        WHERE pronamespace = 'discreet'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL
+        UNION ALL
+        SELECT oid::regclass::text FROM pg_class
+        WHERE relnamespace = 'discreet'::regnamespace AND relkind IN ('r', 'v', 'm', 'p', 'S')
+          AND obj_description(oid, 'pg_class') IS NULL
+        """
+    )
+    assert silent.fetchall() == []
+
+
+def test_the_body_of_every_python_function_compiles(admin: Connection) -> None:
+    # CREATE EXTENSION does not check them
+    checked = admin.execute(
+        """
+        SELECT proname, plpython3_validator(p.oid) FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+        WHERE pronamespace = 'discreet'::regnamespace AND lanname IN ('discreet_python', 'plpython3u')
+        """
+    ).fetchall()
+    assert len(checked) >= 10
+
+
+def test_the_body_of_every_other_function_is_valid(admin: Connection) -> None:
+    checked = admin.execute(
+        """
+        SELECT proname, CASE lanname WHEN 'sql' THEN fmgr_sql_validator(p.oid)
+                                     WHEN 'c' THEN fmgr_c_validator(p.oid) ELSE plpgsql_validator(p.oid) END
+        FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+        WHERE pronamespace = 'discreet'::regnamespace AND lanname IN ('sql', 'c', 'plpgsql')
+        """
+    ).fetchall()
+    assert len(checked) >= 10

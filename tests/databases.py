@@ -1,0 +1,96 @@
+"""Throw-away clusters and databases.
+
+The cluster is made by dev.cluster, so the tests run as root and as an ordinary user; databases are cloned and
+dropped by pytest-postgresql.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from pytest_postgresql.janitor import DatabaseJanitor
+
+os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
+
+from dev.cluster import Cluster
+
+FAST_AND_FORGETFUL = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "autovacuum": "off",
+    "max_connections": "100",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+}
+
+Connection = psycopg.Connection[tuple[object, ...]]
+MakeRole = Callable[..., str]
+
+
+@contextmanager
+def throw_away_folder() -> Iterator[Path]:
+    """A folder below /var/tmp, where the server's user can reach it."""
+    folder = Path(tempfile.mkdtemp(prefix="discreet-test-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def throw_away_cluster(**settings: str) -> Iterator[Cluster]:
+    """A running cluster that is gone afterwards, whatever happens."""
+    with throw_away_folder() as folder:
+        cluster = Cluster(folder / "cluster", settings=FAST_AND_FORGETFUL | settings)
+        try:
+            cluster.start()
+            yield cluster
+        finally:
+            cluster.remove()
+
+
+class Database:
+    """A database of the throw-away cluster."""
+
+    def __init__(self, cluster: Cluster, name: str) -> None:
+        self.cluster = cluster
+        self.name = name
+        self._opened: list[Connection] = []
+
+    def dsn(self, user: str = "postgres") -> str:
+        return self.cluster.dsn(self.name, user)
+
+    def connect(self, user: str = "postgres", autocommit: bool = True) -> Connection:
+        """A connection that is closed when the test ends."""
+        connection = psycopg.connect(self.dsn(user), autocommit=autocommit)
+        self._opened.append(connection)
+        return connection
+
+    def close(self) -> None:
+        for connection in self._opened:
+            connection.close()
+
+
+@contextmanager
+def created(cluster: Cluster, name: str, template: str | None = None, as_template: bool = False) -> Iterator[Database]:
+    janitor = DatabaseJanitor(
+        user="postgres",
+        host=str(cluster.socket),
+        port=cluster.port,
+        dbname=name,
+        template_dbname=template,
+        as_template=as_template,
+    )
+    with janitor:
+        database = Database(cluster, name)
+        try:
+            yield database
+        finally:
+            database.close()
