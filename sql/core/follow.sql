@@ -27,8 +27,44 @@ FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
 CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._protected_column
 FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
 
--- discreet._follow_renames: after any DDL, column names are those of the catalog.
-CREATE FUNCTION discreet._follow_renames()
+-- discreet._follow_parts: a detached partition, or a child that no longer inherits, is protected as its whole was.
+CREATE FUNCTION discreet._follow_parts()
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    WITH gone AS (
+        DELETE FROM discreet._protected_part p
+        WHERE NOT EXISTS (SELECT FROM discreet._relation_family(p.relation) f WHERE f = p.whole)
+        RETURNING p.relation, p.whole),
+    kept AS (
+        INSERT INTO discreet._protected_table (relation, dataset, unit, policy, max_groups, max_rows, max_epsilon, max_delta,
+                                               unit_epsilon, min_group, fallback)
+        SELECT g.relation, w.dataset, w.unit, w.policy, w.max_groups, w.max_rows, w.max_epsilon, w.max_delta,
+               w.unit_epsilon, w.min_group, w.fallback
+        FROM gone g JOIN discreet._protected_table w ON w.relation = g.whole JOIN pg_class c ON c.oid = g.relation
+        ON CONFLICT (relation) DO NOTHING
+        RETURNING relation)
+    INSERT INTO discreet._protected_column (relation, column_name, lower, upper, categories, visibility)
+    SELECT g.relation, c.column_name, c.lower, c.upper, c.categories, c.visibility
+    FROM gone g JOIN kept USING (relation) JOIN discreet._protected_column c ON c.relation = g.whole;
+
+    INSERT INTO discreet._protected_part (relation, whole)
+    SELECT DISTINCT ON (i.inhrelid) i.inhrelid, p.relation
+    FROM discreet._protected_table p, pg_inherits i
+    WHERE EXISTS (SELECT FROM discreet._relation_family(i.inhrelid) f WHERE f = p.relation) AND i.inhrelid <> p.relation
+    ON CONFLICT (relation) DO NOTHING;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._follow_parts() IS
+'A detached partition, or a child that no longer inherits, is protected as its whole was.';
+
+-- discreet._follow_tables: after CREATE and ALTER TABLE, names and parts in the catalog follow.
+CREATE FUNCTION discreet._follow_tables()
 RETURNS event_trigger
 LANGUAGE plpgsql
 VOLATILE
@@ -43,9 +79,10 @@ BEGIN
     UPDATE discreet._protected_column c SET column_name = a.attname
     FROM pg_attribute a
     WHERE a.attrelid = c.relation AND a.attnum = c.attnum AND a.attname <> c.column_name;
+    PERFORM discreet._follow_parts();
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._follow_renames() IS 'After any DDL: the declared names of columns follow the catalog.';
+COMMENT ON FUNCTION discreet._follow_tables() IS 'After CREATE and ALTER TABLE: names and parts in the catalog follow.';
 
 -- discreet._forget_dropped: a dropped table or column takes its declarations along; a unit cannot be dropped.
 CREATE FUNCTION discreet._forget_dropped()
@@ -72,6 +109,9 @@ BEGIN
     DELETE FROM discreet._protected_column c
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid IN (0, c.attnum);
+    DELETE FROM discreet._protected_part p
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;
     DELETE FROM discreet._past_protection p
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;
@@ -84,8 +124,8 @@ COMMENT ON FUNCTION discreet._forget_dropped() IS
 'After DROP: a dropped table or column takes its declarations along; a unit column cannot be dropped.';
 
 -- no list of tags: ALTER VIEW, ALTER MATERIALIZED VIEW and ALTER TYPE rename columns of tables too
-CREATE EVENT TRIGGER discreet_follow_renames ON ddl_command_end
-EXECUTE FUNCTION discreet._follow_renames();
+CREATE EVENT TRIGGER discreet_follow_tables ON ddl_command_end
+EXECUTE FUNCTION discreet._follow_tables();
 
 CREATE EVENT TRIGGER discreet_forget_dropped ON sql_drop
 EXECUTE FUNCTION discreet._forget_dropped();

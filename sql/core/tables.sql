@@ -46,6 +46,13 @@ CREATE TABLE discreet._protected_column (
 );
 COMMENT ON TABLE discreet._protected_column IS 'What a curator declared about a column: bounds, categories, visibility.';
 
+-- Partitions and tables that inherit, remembered so that one that leaves its whole does not leave its protection.
+CREATE TABLE discreet._protected_part (
+    relation regclass PRIMARY KEY,
+    whole    regclass NOT NULL
+);
+COMMENT ON TABLE discreet._protected_part IS 'Partitions and children of protected tables.';
+
 -- A table that was protected once goes back to the dataset that its people have spent from.
 CREATE TABLE discreet._past_protection (
     relation regclass PRIMARY KEY,

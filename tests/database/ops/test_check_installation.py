@@ -68,7 +68,7 @@ def test_it_names_analysts_who_see_past_the_budget(admin: Connection, make_role:
 
 
 def test_it_notices_event_triggers_that_are_off(admin: Connection) -> None:
-    admin.execute("ALTER EVENT TRIGGER discreet_follow_renames DISABLE")
+    admin.execute("ALTER EVENT TRIGGER discreet_follow_tables DISABLE")
     assert findings(admin, "event triggers") == [
         ("problem", "disabled: run ALTER EVENT TRIGGER … ENABLE for both of discreet")
     ]

@@ -93,7 +93,7 @@ EXPECTED = """
  -       -       -       -       -       -       _distinct_serialize()
  -       -       -       -       -       -       _distinct_transition()
  -       -       -       -       -       -       _find_columns()
- -       -       -       -       -       -       _follow_renames()
+ -       -       -       -       -       -       _follow_tables()
  -       -       -       -       -       -       _forget_dropped()
  -       -       -       -       -       -       _holds_budget()
  -       -       -       -       -       -       _ledger()
@@ -173,7 +173,7 @@ def test_what_the_extension_adds_is_in_its_schema_only(admin: Connection) -> Non
         """
     )
     assert [name for (name,) in outside.fetchall()] == [
-        "event trigger discreet_follow_renames",
+        "event trigger discreet_follow_tables",
         "event trigger discreet_forget_dropped",
         "language discreet_python",
         "schema discreet",

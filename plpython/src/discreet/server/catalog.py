@@ -215,6 +215,7 @@ class DatabaseCatalog:
             " WHERE :dataset::text IS NOT NULL ON CONFLICT (relation) DO UPDATE SET dataset = excluded.dataset",
             oid=relation.oid, dataset=dataset,
         )  # fmt: skip
+        self._plpy.execute("SELECT discreet._follow_parts()")
 
     def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None:
         categories = None if description.categories is None else list(description.categories)
@@ -230,6 +231,7 @@ class DatabaseCatalog:
     def remove_protection(self, relation: Relation) -> None:
         for table in ("_protected_column", "_protected_table"):
             self._run(f"DELETE FROM discreet.{table} WHERE relation = :oid::oid", oid=relation.oid)
+        self._run("DELETE FROM discreet._protected_part WHERE whole = :oid::oid", oid=relation.oid)
 
     def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None:
         if not self._run("SELECT FROM pg_roles WHERE oid = :role::regrole", role=role):
