@@ -63,9 +63,13 @@ GRANT EXECUTE ON FUNCTION discreet.verify_log() TO discreet_curator, discreet_au
 
 -- the gate: whoever holds a budget may ask
 GRANT EXECUTE ON FUNCTION
-    discreet.query(text, numeric, text[], boolean),
+    discreet.query(text, numeric, text[], boolean, numeric, boolean),
     discreet.query_json(text, numeric, text[], boolean),
-    discreet.explain(text, numeric)
+    discreet.ask(text, numeric, text),
+    discreet.explain(text, numeric),
+    discreet.lint(text),
+    discreet.create_view(text, text, numeric),
+    discreet._answer_columns(text)
 TO discreet_curator, discreet_analyst;
 
 GRANT EXECUTE ON FUNCTION

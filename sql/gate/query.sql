@@ -6,7 +6,9 @@ CREATE FUNCTION discreet.query(
     sql text,
     epsilon numeric DEFAULT NULL,
     params text[] DEFAULT NULL,
-    fresh boolean DEFAULT false)
+    fresh boolean DEFAULT false,
+    accuracy numeric DEFAULT NULL,
+    with_error boolean DEFAULT false)
 RETURNS SETOF record
 LANGUAGE discreet_python
 VOLATILE
@@ -31,13 +33,12 @@ SET log_parser_stats = off
 SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
-
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
-    return entry.query(plpy, sql, epsilon, params, fresh)
+    return entry.query(plpy, sql, epsilon, params, fresh, accuracy, with_error)
 $python$;
-COMMENT ON FUNCTION discreet.query(text, numeric, text[], boolean) IS
+COMMENT ON FUNCTION discreet.query(text, numeric, text[], boolean, numeric, boolean) IS
 'Answers a SELECT about protected tables privately; the caller names the columns: AS t(dept text, count bigint).';
 
 -- discreet.query_json: answers a SELECT about protected tables privately, a JSON object per row.
@@ -70,7 +71,6 @@ SET log_parser_stats = off
 SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
-
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -78,6 +78,40 @@ AS $python$
 $python$;
 COMMENT ON FUNCTION discreet.query_json(text, numeric, text[], boolean) IS
 'Answers a SELECT about protected tables privately, a JSON object per row.';
+
+-- discreet.ask: answers a SELECT about protected tables privately, as a cursor: FETCH ALL FROM answer.
+CREATE FUNCTION discreet.ask(sql text, epsilon numeric DEFAULT NULL, cursor_name text DEFAULT 'answer')
+RETURNS text
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET track_counts = off
+SET client_min_messages = notice
+SET TimeZone = 'UTC'
+SET DateStyle = 'ISO, MDY'
+SET IntervalStyle = postgres
+SET extra_float_digits = 1
+SET bytea_output = hex
+SET standard_conforming_strings = on
+SET transform_null_equals = off
+SET array_nulls = on
+SET debug_print_parse = off
+SET debug_print_rewritten = off
+SET debug_print_plan = off
+SET trace_sort = off
+SET log_statement_stats = off
+SET log_parser_stats = off
+SET log_planner_stats = off
+SET log_executor_stats = off
+SET row_security = on
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.ask(plpy, sql, epsilon, cursor_name)
+$python$;
+COMMENT ON FUNCTION discreet.ask(text, numeric, text) IS
+'Answers a SELECT about protected tables privately, as a cursor: FETCH ALL FROM answer.';
 
 -- discreet.explain: what a question would cost and how exact its answer would be, or why it is refused. Nothing is spent.
 CREATE FUNCTION discreet.explain(sql text, epsilon numeric DEFAULT NULL)
@@ -105,7 +139,6 @@ SET log_parser_stats = off
 SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
-
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -113,3 +146,88 @@ AS $python$
 $python$;
 COMMENT ON FUNCTION discreet.explain(text, numeric) IS
 'What a question would cost and how exact its answer would be, or why it is refused. Nothing is spent.';
+
+-- discreet.lint: what is wrong, or risky, about a question. Nothing is spent.
+CREATE FUNCTION discreet.lint(sql text)
+RETURNS TABLE (code text, finding text, hint text)
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET track_counts = off
+SET client_min_messages = notice
+SET TimeZone = 'UTC'
+SET DateStyle = 'ISO, MDY'
+SET IntervalStyle = postgres
+SET extra_float_digits = 1
+SET bytea_output = hex
+SET standard_conforming_strings = on
+SET transform_null_equals = off
+SET array_nulls = on
+SET debug_print_parse = off
+SET debug_print_rewritten = off
+SET debug_print_plan = off
+SET trace_sort = off
+SET log_statement_stats = off
+SET log_parser_stats = off
+SET log_planner_stats = off
+SET log_executor_stats = off
+SET row_security = on
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.lint(plpy, sql)
+$python$;
+COMMENT ON FUNCTION discreet.lint(text) IS
+'What is wrong, or risky, about a question. Nothing is spent.';
+
+-- discreet._answer_columns: the columns of an answer as a column definition list. Nothing is spent.
+CREATE FUNCTION discreet._answer_columns(sql text)
+RETURNS text
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET track_counts = off
+SET client_min_messages = notice
+SET TimeZone = 'UTC'
+SET DateStyle = 'ISO, MDY'
+SET IntervalStyle = postgres
+SET extra_float_digits = 1
+SET bytea_output = hex
+SET standard_conforming_strings = on
+SET transform_null_equals = off
+SET array_nulls = on
+SET debug_print_parse = off
+SET debug_print_rewritten = off
+SET debug_print_plan = off
+SET trace_sort = off
+SET log_statement_stats = off
+SET log_parser_stats = off
+SET log_planner_stats = off
+SET log_executor_stats = off
+SET row_security = on
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.answer_columns(plpy, sql)
+$python$;
+COMMENT ON FUNCTION discreet._answer_columns(text) IS
+'The columns of an answer as a column definition list. Nothing is spent.';
+
+-- discreet.create_view: makes a plain view over query(), for tools that know only tables; it belongs to the caller.
+CREATE FUNCTION discreet.create_view(view_name text, sql text, epsilon numeric DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+AS $plpgsql$
+BEGIN
+    EXECUTE pg_catalog.format('CREATE VIEW %s AS SELECT * FROM discreet.query(%L, %s) AS t(%s)',
+        (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.') FROM pg_catalog.unnest(pg_catalog.parse_ident(view_name)) part),
+        sql, COALESCE(epsilon::pg_catalog.text, 'NULL'), discreet._answer_columns(sql));
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet.create_view(text, text, numeric) IS
+'Makes a plain view over query(), for tools that know only tables; whoever reads it pays, once per question.';

@@ -4,8 +4,7 @@ import threading
 from collections import Counter
 from decimal import Decimal
 
-import psycopg
-from tests.attacks.target import ASK, Target, in_thread
+from tests.attacks.target import Target, in_thread, outcome
 from tests.database.waiting import wait_for_lock
 from tests.databases import Connection
 
@@ -36,13 +35,9 @@ def test_two_sessions_pay_once_where_reading_and_writing_are_two_steps(target: T
 
 def ask(connection: Connection, start: threading.Barrier, outcomes: list[str]) -> None:
     start.wait(120)
-    while True:
-        try:
-            outcomes.append("answer" if connection.execute(ASK).fetchone() else "nothing")
-        except psycopg.Error as error:
-            outcomes.append(str(error.sqlstate))
-            if error.sqlstate != "DP007":
-                return
+    while (seen := outcome(connection)) != "DP003":
+        outcomes.append(seen)
+    outcomes.append(seen)
 
 
 def test_fifty_sessions_get_exactly_what_the_limit_allows(lonely_target: Target) -> None:

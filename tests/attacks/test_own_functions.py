@@ -99,9 +99,9 @@ PARALLEL = """
 
 
 @pytest.mark.parametrize("aggregate", ["dp_sum", "dp_variance", "dp_median"])
-def test_bounds_that_differ_between_workers_are_refused(target: Target, aggregate: str) -> None:
+def test_bounds_that_differ_between_workers_are_refused(lonely_target: Target, aggregate: str) -> None:
     """A function labelled STABLE gives each worker another bound: states of other sizes must not be joined."""
-    mallory = target.connect(new=True)
+    mallory = lonely_target.connect(new=True)
     mallory.execute("CREATE TABLE extra.own AS SELECT n % 4000 AS x FROM generate_series(1, 200000) n")
     mallory.execute("ANALYZE extra.own")
     mallory.execute(PARALLEL)

@@ -20,8 +20,8 @@ DATASETS = """
             EXECUTE format('CREATE TABLE data.%I (id int PRIMARY KEY, g int NOT NULL, x int)', name);
             EXECUTE format('INSERT INTO data.%I SELECT n, n %% 5, n %% 100 FROM generate_series(1, 500) n', name);
             EXECUTE format('GRANT SELECT ON data.%I TO PUBLIC', name);
-            EXECUTE format('SELECT discreet.protect(%L, ''id'', dataset => %L, max_epsilon => %s)', 'data.' || name, name,
-                           CASE name WHEN 'capped' THEN '0.5' ELSE 'NULL' END);
+            EXECUTE format('SELECT discreet.protect(%L, ''id'', dataset => %L, max_epsilon => %s)',
+                           'data.' || name, name, CASE name WHEN 'capped' THEN '0.5' ELSE 'NULL' END);
         END LOOP;
     END $$;
     RESET client_min_messages;
@@ -112,7 +112,8 @@ def test_status_of_a_zcdp_dataset_is_converted(datasets: Connection, dora: Conne
 
 def test_zcdp_answers_more_small_questions_than_pure_would(datasets: Connection) -> None:
     ((pure, zcdp),) = datasets.execute(
-        "SELECT 10 / 0.1, floor(amount_limit / (0.1 * 0.1 / 2)) FROM discreet._budget WHERE dataset = 'zcdp' AND role = 0"
+        "SELECT 10 / 0.1, floor(amount_limit / (0.1 * 0.1 / 2)) FROM discreet._budget"
+        " WHERE dataset = 'zcdp' AND role = 0"
     ).fetchall()
     assert zcdp > 2 * pure
 

@@ -43,8 +43,8 @@ def test_random_numerics(exact: Exact, more: bool) -> None:
 EDGES = [
     "0", "1", "-1", "9999", "10000", "10001", "99999999", "100000000", "0.0001", "0.00001", "0.9999", "0.99999999",
     "1.0001", "12345678901234567890", "9007199254740992", "9007199254740993", "-9007199254740993", "0.1", "0.3", "1e20",
-    "1e21", "1e24", "1e-20", "1e-21", "1e-24", "123456789.987654321", "1e198", "-1e198", "1e-198", "99999999999999999999",
-    "4503599627370497.5", "2.5e-5", "1e16", "1e17", "9999999999999999", "0.00009999",
+    "1e21", "1e24", "1e-20", "1e-21", "1e-24", "123456789.987654321", "1e198", "-1e198", "1e-198",
+    "4503599627370497.5", "2.5e-5", "1e16", "1e17", "9999999999999999", "0.00009999", "99999999999999999999",
 ]  # fmt: skip
 
 
@@ -70,8 +70,7 @@ def test_stored_numerics_are_read_like_literals(exact: Exact, storage: str) -> N
     for n, text in enumerate(texts):
         exact.connection.execute("INSERT INTO stored VALUES (%s, %s::numeric)", ["x" * n, text])
     stored = exact.one("SELECT discreet.dp_sum(x, -10000, 10000) FROM stored")
-    literal = exact.one(
-        f"SELECT discreet.dp_sum(x, -10000, 10000) FROM (VALUES {', '.join(f'({text}::numeric)' for text in texts)}) s(x)"
-    )
+    listed = ", ".join(f"({text}::numeric)" for text in texts)
+    literal = exact.one(f"SELECT discreet.dp_sum(x, -10000, 10000) FROM (VALUES {listed}) s(x)")
     assert stored.totals == literal.totals
     assert stored.totals[0] == str(len(texts))

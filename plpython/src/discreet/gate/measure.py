@@ -24,6 +24,7 @@ from discreet.gate.refusal import refuse
 
 MOST_GROUPS = 10_000
 EPOCH = datetime(1970, 1, 1)
+EACH_OF_TWO = Fraction(975, 1000)
 
 Group = tuple[str | None, ...]
 Totals = Mapping[Measurement, int | Sequence[int]]
@@ -95,7 +96,7 @@ def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequenc
 
 
 def measure(plan: Plan, terms: Terms, known: list[Group] | None, found: Mapping[Group, Totals]) -> list[list[object]]:
-    """The rows of the answer: keys, then the released number of each aggregate."""
+    """The rows of the answer: keys, the released number of each aggregate, the 95 % half-width of each."""
     people = Measurement(Quantity.PEOPLE, Subject())
     released: dict[Measurement, dict[Group, int]] = {}
     if known is None:
@@ -118,14 +119,18 @@ def measure(plan: Plan, terms: Terms, known: list[Group] | None, found: Mapping[
     rows: list[list[object]] = []
     for group in sorted(groups, key=lambda keys: [(key is None, key or "") for key in keys]):
         numbers: list[object] = []
+        widths: list[object] = []
         for aggregate in plan.aggregates:
             if aggregate.kind == "quantile":
                 numbers.append(quantile(aggregate, terms, found.get(group, {})))
-            else:
-                parts = tuple(released[m][group] for m in aggregate.measurements)
-                spreads = tuple(noises[m].spread for m in aggregate.measurements)
-                numbers.append(shown(aggregate, put_together(aggregate, parts, spreads)))
-        rows.append([*group, *numbers])
+                widths.append(None)
+                continue
+            parts = tuple(released[m][group] for m in aggregate.measurements)
+            spreads = tuple(noises[m].spread for m in aggregate.measurements)
+            numbers.append(shown(aggregate, put_together(aggregate, parts, spreads)))
+            width = half_width(aggregate, terms, parts[0])
+            widths.append(None if width is None else format(width, "f"))
+        rows.append([*group, *numbers, *widths])
     return rows
 
 
@@ -180,13 +185,27 @@ def shown(aggregate: Aggregate, number: Decimal | int) -> str:
 
 def half_widths(plan: Plan, terms: Terms) -> list[Decimal | None]:
     """Of each aggregate, within how much of the truth it is with 95 %; None where that depends on the group."""
-    widths: list[Decimal | None] = []
-    for aggregate in plan.aggregates:
-        if aggregate.kind == "count":
-            widths.append(Decimal(terms.noise(aggregate.measurements[0]).half_width()))
-        elif aggregate.kind == "sum" and aggregate.grid is not None:
-            noise = terms.noise(aggregate.measurements[0])
-            widths.append(decimal_above(noise.half_width() * aggregate.grid.step, 6))
-        else:
-            widths.append(None)
-    return widths
+    return [half_width(aggregate, terms, None) for aggregate in plan.aggregates]
+
+
+def half_width(aggregate: Aggregate, terms: Terms, count: int | None) -> Decimal | None:
+    """For a group of `count` values, which is itself a released number.
+
+    Where two noisy numbers come in, each stays within its own half-width with 97.5 %, both with 95 %. None where
+    nothing is known: variances and quantiles depend on the data.
+    """
+    grid = aggregate.grid
+    if aggregate.kind == "count":
+        return Decimal(terms.noise(aggregate.measurements[0]).half_width())
+    if aggregate.kind == "sum" and grid is not None:
+        return decimal_above(terms.noise(aggregate.measurements[0]).half_width() * grid.step, 6)
+    if aggregate.kind not in ("avg", "sum_of_parts") or grid is None:
+        return None
+    of_count, of_sum = (terms.noise(m).half_width(EACH_OF_TWO) for m in aggregate.measurements)
+    if aggregate.kind == "sum_of_parts":
+        return decimal_above(Fraction(of_sum + abs(grid.lower + grid.upper) * of_count, 2) * grid.step, 6)
+    if count is None:
+        return None
+    certain = count - 2 * of_count
+    bound = Fraction(of_sum + of_count * grid.width, 2 * certain) if certain > 0 else Fraction(grid.width)
+    return decimal_above(min(bound, Fraction(grid.width)) * grid.step, 6)

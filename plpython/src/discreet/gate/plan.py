@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,22 +40,31 @@ class Plan:
 
     @property
     def answer_columns(self) -> list[tuple[str, str]]:
-        """The columns of the measured table: keys, then aggregates."""
+        """The columns of the measured table: keys, aggregates, and the half-width of each aggregate."""
         keys = [(f"k{n}", key.native_type) for n, key in enumerate(self.grouping.keys)]
-        return keys + [(f"a{n}", aggregate.result_type) for n, aggregate in enumerate(self.aggregates)]
+        numbers = [(f"a{n}", aggregate.result_type) for n, aggregate in enumerate(self.aggregates)]
+        return keys + numbers + [(f"e{n}", "numeric") for n in range(len(self.aggregates))]
 
 
 def plan(
-    select: ast.SelectStmt, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...] = ()
+    select: ast.SelectStmt,
+    schema: Schema,
+    harmless: frozenset[str],
+    parameters: tuple[str | None, ...] = (),
+    with_error: bool = False,
 ) -> Plan:
-    return Planner(schema, harmless, parameters).plan(select, {})
+    """`with_error`: a column <name>_error beside each column that is an aggregate as it was released."""
+    return Planner(schema, harmless, parameters, with_error).plan(select, {})
 
 
 class Planner:
-    def __init__(self, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...]) -> None:
+    def __init__(
+        self, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...], with_error: bool
+    ) -> None:
         self._schema = schema
         self._harmless = harmless
         self._parameters = parameters
+        self._with_error = with_error
 
     def plan(self, select: ast.SelectStmt, outer: WithQueries) -> Plan:
         refuse_unknown_clauses(select)
@@ -72,6 +81,8 @@ class Planner:
         post = PostProcessing(self._harmless, self._parameters, released_column)
         inner = ast.RangeSubselect(lateral=False, subquery=parsed(below.answer_sql), alias=ast.Alias(aliasname=alias))
         outer = post.select(select, inner, post.rewrite(select.whereClause))
+        if self._with_error:
+            outer.targetList = tuple(with_errors(outer.targetList, errors_below(alias, below.output)))
         outer.groupClause = post.rewrite(select.groupClause)
         outer.havingClause = post.rewrite(select.havingClause)
         return replace(below, answer_sql=RawStream()(outer), output=output_names(outer))
@@ -97,6 +108,8 @@ class Planner:
         post = PostProcessing(self._harmless, self._parameters, column_of)
         measured = ast.RangeVar(relname=MEASURED, inh=True, relpersistence="p")
         answer = post.select(select, measured, post.rewrite(select.havingClause))
+        if self._with_error:
+            answer.targetList = tuple(with_errors(answer.targetList, error_of_aggregate))
         if not aggregates and not grouping.keys:
             refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
         measurements = list(dict.fromkeys(m for aggregate in aggregates for m in aggregate.measurements))
@@ -178,6 +191,33 @@ def key_column(node: Any, expressions: Expressions, grouping: Grouping) -> Any:
 def released_column(node: Any) -> Any:
     """In an outer SELECT, columns are those of the released table."""
     return node if isinstance(node, ast.ColumnRef) else None
+
+
+def with_errors(targets: Any, error_of: Callable[[Any], Any]) -> Iterator[ast.ResTarget]:
+    """The columns of an answer, each that is a released number followed by its half-width."""
+    for target in targets:
+        yield target
+        error = error_of(target.val)
+        if error is not None:
+            yield ast.ResTarget(name=f"{target.name}_error", val=error)
+
+
+def error_of_aggregate(value: Any) -> Any:
+    if not isinstance(value, ast.ColumnRef) or not value.fields[-1].sval.startswith("a"):
+        return None
+    return measured_column("e" + value.fields[-1].sval[1:])
+
+
+def errors_below(alias: str, columns: tuple[str, ...]) -> Callable[[Any], Any]:
+    """In an outer SELECT: a column that has its error beside it below has it here too."""
+
+    def error_of(value: Any) -> Any:
+        name = f"{value.fields[-1].sval}_error" if isinstance(value, ast.ColumnRef) else None
+        if name not in columns:
+            return None
+        return ast.ColumnRef(fields=(ast.String(sval=alias), ast.String(sval=name)))
+
+    return error_of
 
 
 def output_names(select: ast.SelectStmt) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Post-processing: everything around the aggregates works on numbers that are already released.
 
 The select list, HAVING, ORDER BY and LIMIT are kept, with each aggregate and each group key replaced by its column of
-the measured table. An outer SELECT over an aggregated subquery is kept as it is. All names are written with their schema;
-functions are built in and immutable; a division by zero has no value instead of an error.
+the measured table. An outer SELECT over an aggregated subquery is kept as it is. All names are written with their
+schema; functions are built in and immutable; a division by zero has no value instead of an error.
 """
 
 from __future__ import annotations

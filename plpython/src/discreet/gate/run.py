@@ -120,8 +120,8 @@ def person_sql(measurement: Measurement, pieces: dict[str, str], rows: int) -> s
     if measurement.quantity is Quantity.ROWS:
         return capped
     total, *squares = (
-        f"COALESCE(pg_catalog.sum(CASE WHEN {count} > {rows} THEN pg_catalog.div({s}::pg_catalog.numeric * {rows}, {count})"
-        f" ELSE {s} END), 0)"
+        f"COALESCE(pg_catalog.sum(CASE WHEN {count} > {rows}"
+        f" THEN pg_catalog.div({s}::pg_catalog.numeric * {rows}, {count}) ELSE {s} END), 0)"
         for s in sums
     )
     return combined(measurement, capped, total, squares[0] if squares else "0")

@@ -40,11 +40,19 @@ LINKED = """
     WITH RECURSIVE
         up(relation) AS (
             SELECT discreet._relation_family(:oid::oid)
-            UNION SELECT discreet._relation_family(k.confrelid) FROM up JOIN pg_constraint k ON k.conrelid = up.relation AND k.contype = 'f'),
+            UNION
+            SELECT discreet._relation_family(k.confrelid)
+            FROM up JOIN pg_constraint k ON k.conrelid = up.relation AND k.contype = 'f'),
         down(relation) AS (
             SELECT discreet._relation_family(:oid::oid)
-            UNION SELECT discreet._relation_family(k.conrelid) FROM down JOIN pg_constraint k ON k.confrelid = down.relation AND k.contype = 'f')
-    SELECT p.relation::text, p.dataset
+            UNION
+            SELECT discreet._relation_family(k.conrelid)
+            FROM down JOIN pg_constraint k ON k.confrelid = down.relation AND k.contype = 'f')
+    SELECT p.relation::text, p.dataset,
+           p.relation IN (SELECT relation FROM up)
+           OR EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f'
+                      AND k.conrelid = p.relation AND p.unit_attnum = ANY (k.conkey)
+                      AND k.confrelid IN (SELECT discreet._relation_family(:oid::oid))) AS people
     FROM discreet._protected_table p
     WHERE p.dataset IS NOT NULL AND p.relation <> :oid::oid
       AND p.relation IN (SELECT relation FROM up UNION SELECT relation FROM down)

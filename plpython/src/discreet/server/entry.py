@@ -187,11 +187,42 @@ def sensitivity(
 
 @sql_errors
 def query(
-    plpy: Plpy, sql: str, epsilon: Decimal | None, params: list[str | None] | None, fresh: bool
+    plpy: Plpy,
+    sql: str,
+    epsilon: Decimal | None,
+    params: list[str | None] | None,
+    fresh: bool,
+    accuracy: Decimal | None,
+    with_error: bool,
 ) -> Iterable[tuple[object, ...]]:
     from discreet.server.gate import Gate
 
-    return [tuple(value for _, value in row) for row in Gate(plpy).answer(sql, epsilon, params, fresh)]
+    rows = Gate(plpy).answer(sql, epsilon, params, fresh, accuracy, with_error)
+    return [tuple(value for _, value in row) for row in rows]
+
+
+@sql_errors
+def ask(plpy: Plpy, sql: str, epsilon: Decimal | None, cursor_name: str | None) -> str:
+    from discreet.server.gate import Gate
+
+    cursor = given("cursor_name", cursor_name)
+    Gate(plpy).opened(sql, epsilon, cursor)
+    return cursor
+
+
+@sql_errors
+def lint(plpy: Plpy, sql: str) -> Iterable[tuple[str, str, str]]:
+    from discreet.server.gate import Gate
+
+    return Gate(plpy).lint(sql)
+
+
+@sql_errors
+def answer_columns(plpy: Plpy, sql: str) -> str:
+    from discreet.gate.values import identifier
+    from discreet.server.gate import Gate
+
+    return ", ".join(f"{identifier(name)} {type_name}" for name, type_name in Gate(plpy).columns(sql))
 
 
 @sql_errors

@@ -6,6 +6,7 @@ import hashlib
 import json
 import secrets
 import time
+from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +35,16 @@ class Asked:
     texts: dict[int, list[str]]
 
 
+@dataclass(frozen=True)
+class Wish:
+    """How the asker wants a question answered: at a price, or as exactly as `accuracy` says."""
+
+    epsilon: Decimal | None = None
+    accuracy: Decimal | None = None
+    parameters: tuple[str | None, ...] = ()
+    with_error: bool = False
+
+
 class Gate:
     def __init__(self, plpy: Plpy) -> None:
         self._plpy = plpy
@@ -42,12 +53,19 @@ class Gate:
     # -- answering
 
     def answer(
-        self, sql: str, epsilon: Decimal | None, parameters: list[str | None] | None, fresh: bool
+        self,
+        sql: str,
+        epsilon: Decimal | None,
+        parameters: list[str | None] | None,
+        fresh: bool = False,
+        accuracy: Decimal | None = None,
+        with_error: bool = False,
     ) -> list[list[tuple[str, Any]]]:
         """The rows of the answer; what it costs is paid before a row is read."""
         started = time.monotonic()
         with self.own_search_path() as path:
-            asked = self.refusable(sql, lambda: self.question(sql, epsilon, tuple(parameters or ()), path))
+            wish = Wish(epsilon, accuracy, tuple(parameters or ()), with_error)
+            asked = self.refusable(sql, lambda: self.question(sql, wish, path))
             dataset = asked.plan.dataset
             rows = None if fresh else self.recalled(asked)
             if rows is None:
@@ -69,7 +87,7 @@ class Gate:
 
         with self.own_search_path() as path:
             try:
-                asked = self.question(sql, epsilon, (), path)
+                asked = self.question(sql, Wish(epsilon), path)
             except DiscreetError as error:
                 return {"refused": {"code": error.sqlstate, "message": error.message, "hint": error.hint}}
             plan = asked.plan
@@ -90,9 +108,63 @@ class Gate:
                 shown["native_sql"] = [statement.sql for statement in self.statements(asked, 0)]
             return shown
 
+    def opened(self, sql: str, epsilon: Decimal | None, cursor: str) -> None:
+        """Opens a cursor of this name on the answer, for the rest of the transaction."""
+        with self.own_search_path() as path:
+            asked = self.refusable(sql, lambda: self.question(sql, Wish(epsilon), path))
+            rows = self.recalled(asked)
+            if rows is None:
+                left = self.charged(asked, sql)
+                rows = self.measured(asked)
+                self.stored(asked, rows)
+                self.tell(asked, left)
+            from discreet.gate.values import identifier, literal
+
+            held = literal(json.dumps(rows)) + "::pg_catalog.jsonb"
+            select = self.answer_sql(asked).replace("$1", held, 1)
+            self._plpy.execute(f"DECLARE {identifier(cursor)} NO SCROLL CURSOR FOR {select}")
+
+    def columns(self, sql: str) -> list[tuple[str, str]]:
+        """Name and type of every column of the answer; nothing is asked."""
+        with self.own_search_path() as path:
+            asked = self.question(sql, Wish(), path)
+            empty = self._plpy.execute(self._plpy.prepare(self.answer_sql(asked), ["jsonb"]), ["[]"])
+            types = [
+                run(self._plpy, "SELECT pg_catalog.format_type(:type::oid, NULL) AS name", type=oid)[0]["name"]
+                for oid in empty.coltypes()
+            ]
+            return list(zip(asked.plan.output, types, strict=True))
+
+    def lint(self, sql: str) -> list[tuple[str, str, str]]:
+        """The refusal, if there is one, or what the asker may not expect."""
+        with self.own_search_path() as path:
+            try:
+                asked = self.question(sql, Wish(), path)
+            except DiscreetError as error:
+                return [(error.sqlstate, error.message, error.hint or "")]
+        plan, findings = asked.plan, []
+        if plan.thresholds:
+            findings.append(
+                ("L001", "groups are unknown: those with few people are left out", "A curator can declare categories.")
+            )
+        if not plan.source.single:
+            rows = plan.source.limits.max_rows
+            findings.append(
+                (
+                    "L002",
+                    f"a person counts as at most {rows} rows per group",
+                    "max_rows of discreet.protect() says how many.",
+                )
+            )
+        if len(plan.measurements) > 4:
+            findings.append(
+                ("L003", f"{len(plan.measurements)} measurements share one epsilon", "Fewer aggregates are more exact.")
+            )
+        return findings
+
     # -- stages
 
-    def question(self, sql: str, epsilon: Decimal | None, parameters: tuple[str | None, ...], path: list[str]) -> Asked:
+    def question(self, sql: str, wish: Wish, path: list[str]) -> Asked:
         from discreet.gate.parse import parse
         from discreet.gate.plan import plan as planned
         from discreet.gate.schema import named_relations, schema_from_json
@@ -107,12 +179,15 @@ class Gate:
             "functions": sorted(function_names(tree)),
         }
         described = self.ledger("describe", request)
-        plan = planned(tree, schema_from_json(described), frozenset(described["harmless"]), parameters)
-        worth, price = self.price(plan, epsilon)
+        plan = planned(
+            tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters, wish.with_error
+        )
+        worth = self.worth(plan, wish)
+        price = price_of(plan, worth)
         delta = self.delta(plan)
         sets = len(plan.grouping.sets)
         fingerprint = json.dumps(
-            [plan.answer_sql, repr(plan), decimal_text(worth), parameters, described],
+            [plan.answer_sql, repr(plan), decimal_text(worth), wish.parameters, described],
             sort_keys=True,
             default=str,
         )
@@ -121,24 +196,49 @@ class Gate:
         self.check_native(asked)
         return asked
 
-    def price(self, plan: Any, epsilon: Decimal | None) -> tuple[Fraction, Any]:
-        """Epsilon per grouping set, and what it is in the currency of the dataset."""
-        from discreet.dp.price import Accounting, Price, parse_epsilon
+    def worth(self, plan: Any, wish: Wish) -> Fraction:
+        """Epsilon per grouping set: what is asked for within the cap, or the session's wish lowered to it."""
+        from discreet.dp.price import parse_epsilon
 
-        cap = plan.source.limits.max_epsilon
         sets = len(plan.grouping.sets)
-        if epsilon is not None:
-            worth = parse_epsilon(epsilon)
-            if cap is not None and worth * sets > cap:
-                raise RefusedShapeError(
-                    f"epsilon {decimal_text(worth * sets)} is more than the {decimal_text(cap)} that one question may cost",
-                    "Give less.",
-                )
-        else:
+        cap = plan.source.limits.max_epsilon
+        if wish.epsilon is not None and wish.accuracy is not None:
+            raise RefusedShapeError("epsilon and accuracy are both given", "One follows from the other: give one.")
+        if wish.epsilon is None and wish.accuracy is None:
             worth = parse_epsilon(self.setting("discreet.epsilon"))
-            worth = worth if cap is None else min(worth, cap / sets)
-        accounting = Accounting(plan.dataset.accounting)
-        return worth, Price(accounting, worth if accounting is Accounting.PURE else worth**2 / 2)
+            return worth if cap is None else min(worth, cap / sets)
+        if wish.accuracy is not None:
+            worth = self.worth_of_accuracy(plan, wish.accuracy)
+        else:
+            assert wish.epsilon is not None
+            worth = parse_epsilon(wish.epsilon)
+        if cap is not None and worth * sets > cap:
+            raise RefusedShapeError(
+                f"epsilon {decimal_text(worth * sets)} is more than the {decimal_text(cap)} that one question may cost",
+                "Give less.",
+            )
+        return worth
+
+    def worth_of_accuracy(self, plan: Any, accuracy: Decimal) -> Fraction:
+        """The smallest epsilon, to two digits, at which every count and sum is within `accuracy` with 95 %."""
+        from discreet.gate.measure import Terms, half_widths
+
+        if not accuracy.is_finite() or accuracy <= 0:
+            raise RefusedShapeError(f"accuracy {accuracy} is not above 0", "It is a half-width: 10 means ±10.")
+
+        def exact_enough(worth: Fraction) -> bool:
+            terms = Terms.of(plan, price_of(plan, worth), Fraction(0), plan.grouping.sets[0])
+            widths = [width for width in half_widths(plan, terms) if width is not None]
+            if not widths:
+                raise RefusedShapeError("how exact this is, is not known before it is answered", "Give an epsilon.")
+            return max(widths) <= accuracy
+
+        powers = [Fraction(10) ** power for power in range(-6, 3)]
+        digits = [Fraction(digit, 100) * power for power in powers for digit in range(10, 100)]
+        found = bisect_left(digits, True, key=exact_enough)
+        if found == len(digits) or digits[found] > 100:
+            raise RefusedShapeError(f"accuracy {accuracy} cannot be bought", "Ask for less exact numbers.")
+        return digits[found]
 
     def delta(self, plan: Any) -> Fraction:
         """What unknown keys cost: once per grouping set that has some."""
@@ -283,7 +383,8 @@ class Gate:
         """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
         names = asked.plan.output
         columns = ", ".join(f"c{n}" for n in range(len(names)))
-        sql = f"SELECT pg_catalog.jsonb_build_array({columns})::pg_catalog.text AS row FROM ({self.answer_sql(asked)}) AS t({columns})"
+        listed = f"pg_catalog.jsonb_build_array({columns})::pg_catalog.text"
+        sql = f"SELECT {listed} AS row FROM ({self.answer_sql(asked)}) AS t({columns})"
         try:
             with self._plpy.subtransaction():
                 shown = self._plpy.execute(self._plpy.prepare(sql, ["jsonb"]), [json.dumps(rows)])
@@ -363,6 +464,13 @@ class Gate:
     def search(self, path: str) -> None:
         plan = self._plpy.prepare("SELECT pg_catalog.set_config('search_path', $1, true)", ["text"])
         self._plpy.execute(plan, [path])
+
+
+def price_of(plan: Any, worth: Fraction) -> Any:
+    """What an epsilon is in the currency of the dataset."""
+    from discreet.dp.price import Price
+
+    return Price.of(worth, plan.dataset.accounting)
 
 
 def function_names(tree: Any) -> set[str]:

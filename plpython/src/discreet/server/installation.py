@@ -26,7 +26,8 @@ GROUP_ROLES = (
 
 def findings(plpy: Plpy) -> Iterator[Finding]:
     checks: list[Callable[[Plpy], Iterator[Finding]]] = [
-        version, interpreter, dependencies, library, ledger, event_triggers, group_roles, direct_readers, missing_limits,
+        version, interpreter, dependencies, library, ledger, event_triggers, group_roles, direct_readers,
+        missing_limits,
         divided_people, watching_roles,
     ]  # fmt: skip
     for check in checks:
@@ -176,8 +177,8 @@ def missing_limits(plpy: Plpy) -> Iterator[Finding]:
         yield (
             "missing limits",
             PROBLEM,
-            f"dataset {row['dataset']} has no limit, so every question about it is refused: a restore was not complete; "
-            "create the roles first (pg_dumpall --globals-only), and restore again",
+            f"dataset {row['dataset']} has no limit, so every question about it is refused: a restore was not "
+            "complete; create the roles first (pg_dumpall --globals-only), and restore again",
         )
 
 
