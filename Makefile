@@ -89,8 +89,8 @@ bench: test-packages install  ## ratios to native SQL, measured in one run
 
 ##-- keeping house
 
-reference: up  ## write docs/reference.md anew from the comments in the database
-	@python3 dev/reference.py
+reference: test-packages up  ## write docs/reference.md anew, from the comments in the database and the gate's tables
+	@$(VENV)/python dev/reference.py
 
 lock: test-packages  ## compile the lock files anew
 	@for folder in plpython dev; do (cd $$folder && ../$(VENV)/pip-compile -q --generate-hashes --strip-extras \

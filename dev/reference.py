@@ -12,7 +12,7 @@ from dev.cluster import Cluster, own_cluster  # noqa: E402
 
 HEAD = """# Reference
 
-Written by `make reference` from the comments in the database.
+Written by `make reference` from the comments in the database and the tables of the gate.
 """
 
 FUNCTIONS = r"""
@@ -48,9 +48,21 @@ SECTIONS = [
 ]
 
 
+def allowed_sql() -> str:
+    """What a question may use, from the tables that the checker uses."""
+    sys.path.insert(0, str(ROOT / "plpython" / "src"))
+    from discreet.gate.aggregates import AGGREGATES
+    from discreet.gate.functions import FUNCTIONS
+
+    lines = ["## SQL of the gate", "", "| aggregates | functions of a row |", "|---|---|"]
+    aggregates = ", ".join(f"`{rule.usage}`" for rule in AGGREGATES.values())
+    functions = ", ".join(f"`{rule.usage}`" for rule in FUNCTIONS.values())
+    return "\n".join([*lines, f"| {aggregates} | {functions} |", ""])
+
+
 def reference(cluster: Cluster, database: str) -> str:
     sections = [f"## {title}\n\n{head}\n{cluster.sql(query, database)}\n" for title, head, query in SECTIONS]
-    return "\n".join([HEAD, *sections])
+    return "\n".join([HEAD, *sections, allowed_sql()])
 
 
 if __name__ == "__main__":
