@@ -31,6 +31,11 @@ def blocks(page: Path) -> list[tuple[str, str, str | None]]:
     return [(role or "postgres", sql, output) for role, sql, output in BLOCK.findall(page.read_text())]
 
 
+def hidden(page: Path, when: str) -> list[str]:
+    """SQL that the reader does not see: what must be there before, what is put away after."""
+    return re.findall(rf"<!-- {when}\n(.*?)-->", page.read_text(), re.DOTALL)
+
+
 def run(database: Database, role: str, sql: str) -> str:
     command = ["psql", database.dsn(role), "-Xq", "-P", "footer=off"]
     done = subprocess.run(command, input=sql, capture_output=True, text=True, check=False)
@@ -49,15 +54,11 @@ def test_every_sql_block_runs_and_prints_what_it_says(page: Path, demo_database:
         demo_database.cluster.sql("SELECT discreet.unprotect('hr.employee')", "discreet_demo")
         demo_database.cluster.sql(
             "TRUNCATE discreet._charge, discreet._refusal, discreet._budget, discreet._dataset, discreet._protected_table,"
-            " discreet._protected_column",
+            " discreet._protected_column, discreet._past_protection, discreet._answer",
             "discreet_demo",
         )
-    elif page.name != "reference.md":
-        demo_database.cluster.sql(
-            "INSERT INTO discreet._dataset VALUES ('default', 'pure', 'unbounded') ON CONFLICT DO NOTHING;"
-            "INSERT INTO discreet._budget VALUES ('default', 0, true, 100, 0, 100) ON CONFLICT DO NOTHING",
-            "discreet_demo",
-        )
+    for sql in hidden(page, "before"):
+        demo_database.cluster.sql(sql, "discreet_demo")
     for role, sql, output in blocks(page):
         printed = run(demo_database, role, sql)
         if output:
@@ -65,6 +66,8 @@ def test_every_sql_block_runs_and_prints_what_it_says(page: Path, demo_database:
             assert [line for line in said if line not in shape(printed)] == []
         else:
             assert "ERROR" not in printed, printed
+    for sql in hidden(page, "after"):
+        demo_database.cluster.sql(sql, "discreet_demo")
 
 
 def test_the_first_session_of_the_readme_is_that_of_the_demo() -> None:
