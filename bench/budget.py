@@ -25,9 +25,10 @@ SMALL_EPSILON = Decimal("0.01")
 CHARGE = """
     SELECT discreet._ledger('charge_aggregates', jsonb_build_object(
         'role', session_user, 'question', 'SELECT dp_count(*) FROM payers', 'wish', '0.001',
-        'unreadable', NULL, 'unsafe', NULL, 'unsafe_code', NULL,
+        'unreadable', NULL, 'unsafe', NULL,
         'inside', jsonb_build_array('payers'::regclass::oid), 'outside', '[]'::jsonb,
-        'sites', jsonb_build_array(jsonb_build_object('function', 'dp_count', 'epsilon', NULL, 'sets', 1))))
+        'sites', sites, 'all_sites', sites))
+    FROM (VALUES ('[{"function": "dp_count", "epsilon": null, "sets": 1}]'::jsonb)) AS paid (sites)
 """
 # the least that a database can do durably
 COMMIT = "UPDATE counter SET value = value + 1"

@@ -63,6 +63,28 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._follow_parts() IS
 'A detached partition, or a child that no longer inherits, is protected as its whole was.';
 
+-- discreet._find_parts: the parts of a table that is protected, by a curator or by a restored dump, are remembered.
+CREATE FUNCTION discreet._find_parts()
+RETURNS trigger
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    -- _follow_parts protects tables, too
+    IF pg_trigger_depth() = 1 THEN
+        PERFORM discreet._follow_parts();
+    END IF;
+    RETURN NULL;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._find_parts() IS 'Remembers the parts of a table that is protected.';
+
+CREATE TRIGGER _find_parts AFTER INSERT ON discreet._protected_table
+FOR EACH STATEMENT EXECUTE FUNCTION discreet._find_parts();
+
 -- discreet._follow_tables: after CREATE and ALTER TABLE, names and parts in the catalog follow.
 CREATE FUNCTION discreet._follow_tables()
 RETURNS event_trigger

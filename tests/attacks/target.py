@@ -19,7 +19,7 @@ PEOPLE = 1000
 ASK = "SELECT discreet.dp_count(*) FROM hr.person"
 PRICE = Decimal("0.1")  # of ASK: discreet.epsilon as it comes
 
-# mallory and eve may read the table, blind may not.
+# mallory and eve may read the table and spend all of the budget, blind may do neither.
 ROLES = ("mallory", "eve", "blind")
 
 TABLES = f"""
@@ -66,6 +66,7 @@ RESET = """
     SET amount_spent = 0, delta_spent = 0, epsilon_limit = l.most, amount_limit = l.most
     FROM (VALUES ('people', 1), ('default', 100)) l(name, most) WHERE dataset = l.name;
     UPDATE naive.budget SET spent = 0;
+    SELECT discreet.grant_budget('people', 'mallory', 1), discreet.grant_budget('people', 'eve', 1);
 """
 
 
@@ -120,13 +121,14 @@ class Target:
         self._lent.clear()
 
     def reconnect(self) -> None:
-        """After a crash of the server no connection is any good."""
+        """Ends all sessions, as after a crash of the server when no connection is any good, and begins a new one."""
         self.close()
+        self.admin.close()
         self.admin = self.database.connect()
 
     def settle(self) -> None:
         """Ends all sessions, and returns when no ledger is left that could still finish a charge."""
-        self.close()
+        self.reconnect()
         self.wait_for("NOT EXISTS (SELECT FROM ledger)")
 
     def close(self) -> None:

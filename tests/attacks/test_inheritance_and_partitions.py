@@ -44,26 +44,21 @@ def inherited(target: Target) -> Target:
 
 
 @pytest.mark.parametrize("relation", ["p", "p1", "p2", "p2b"])
-@pytest.mark.parametrize("where", ["true", "id < 50", "id = 250", "id < 0"])
 def test_part_of_a_partitioned_table_is_paid_by_its_people(
-    partitioned: Target, mallory: Connection, relation: str, where: str
+    partitioned: Target, mallory: Connection, relation: str
 ) -> None:
-    with partitioned.costs(PRICE), partitioned.costs(0, "default"):
-        mallory.execute(f"SELECT discreet.dp_count(*) FROM extra.{relation} WHERE {where}")
+    for where in ("true", "id < 50", "id = 250", "id < 0"):
+        with partitioned.costs(PRICE), partitioned.costs(0, "default"):
+            mallory.execute(f"SELECT discreet.dp_count(*) FROM extra.{relation} WHERE {where}")
 
 
-@pytest.mark.parametrize(
-    "union",
-    [
-        "SELECT * FROM extra.p UNION ALL SELECT * FROM extra.p",
-        "SELECT * FROM extra.p UNION ALL SELECT * FROM extra.p1",
-        "SELECT * FROM extra.p2 UNION ALL SELECT * FROM extra.p2b",
-        "SELECT * FROM extra.p1 UNION ALL SELECT * FROM extra.p1",
-    ],
-)
-def test_part_that_is_read_twice_is_refused(partitioned: Target, mallory: Connection, union: str) -> None:
-    with partitioned.free(), refused("DP001", "reading a table twice", "discreet.query()"):
-        mallory.execute(f"SELECT discreet.dp_count(*) FROM ({union}) twice")
+def test_part_that_is_read_twice_is_refused(partitioned: Target, mallory: Connection) -> None:
+    for one, other in (("p", "p"), ("p", "p1"), ("p2", "p2b"), ("p1", "p1")):
+        with partitioned.free(), refused("DP001", "reading a table twice", "discreet.query()"):
+            mallory.execute(
+                "SELECT discreet.dp_count(*)"
+                f" FROM (SELECT * FROM extra.{one} UNION ALL SELECT * FROM extra.{other}) twice"
+            )
 
 
 def test_parts_that_share_nobody_can_be_read_together(partitioned: Target, mallory: Connection) -> None:
@@ -101,11 +96,11 @@ def test_partition_that_is_attached_later_is_protected(partitioned: Target, mall
         mallory.execute("SELECT discreet.dp_count(*) FROM extra.p3")
 
 
-@pytest.mark.parametrize("relation", ["extra.parent", "ONLY extra.parent", "extra.child"])
-def test_inherited_rows_may_be_the_same_people(inherited: Target, mallory: Connection, relation: str) -> None:
+def test_inherited_rows_may_be_the_same_people(inherited: Target, mallory: Connection) -> None:
     """The unique index of the parent does not see the child: one person may be in both."""
-    with inherited.free(), refused("DP001", "not unique", "discreet.query()"):
-        mallory.execute(f"SELECT discreet.dp_count(*) FROM {relation}")
+    for relation in ("extra.parent", "ONLY extra.parent", "extra.child"):
+        with inherited.free(), refused("DP001", "not unique", "discreet.query()"):
+            mallory.execute(f"SELECT discreet.dp_count(*) FROM {relation}")
 
 
 def test_child_that_is_added_later_is_protected(target: Target, mallory: Connection) -> None:

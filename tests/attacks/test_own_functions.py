@@ -33,10 +33,15 @@ QUESTIONS = [
     "SELECT discreet.dp_count(DISTINCT extra.add(salary, 1)) FROM hr.person",
     "SELECT discreet.dp_count(*) FROM hr.person GROUP BY extra.add(salary, 1)",
     "SELECT discreet.dp_sum(x, 0, 10) FROM (SELECT extra.add(salary, 1) AS x FROM hr.person OFFSET 0) p",
-    "SELECT discreet.dp_sum(salary, 0, extra.many(1)) FROM hr.person",
-    "SELECT discreet.dp_median(salary, extra.many(1), 99999) FROM hr.person",
-    "SELECT discreet.dp_quantile(salary, extra.many(1) / 10000.0, 0, 99) FROM hr.person",
-    "SELECT discreet.dp_count(id, extra.many(1) / 10000.0) FROM hr.person",
+    "SELECT extra.add(dp_count::int, 1) FROM (SELECT discreet.dp_count(*) FROM hr.person) answer",
+    f"SELECT extra.total(dp_count::int) FROM ({ASK}) answer",
+]
+ARGUMENTS = [
+    "dp_sum(salary, 0, extra.many(1))",
+    "dp_median(salary, extra.many(1), 99999)",
+    "dp_quantile(salary, extra.many(1) / 10000.0, 0, 99)",
+    "dp_count(id, extra.many(1) / 10000.0)",
+    "dp_sum(salary, 0, 10::extra.checked::int)",
 ]
 
 
@@ -52,14 +57,21 @@ def test_own_function_sees_the_rows_of_a_native_question(target: Target, mallory
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_own_code_is_refused_and_costs_nothing(target: Target, mallory: Connection, question: str) -> None:
     mallory.execute(DEFINITIONS)
-    with target.free(), refused("DP001", "use built-in functions only", "discreet.query()"):
+    with target.free(), refused("DP001", "cannot bound one person's influence through", "discreet.query()"):
         mallory.execute(question)
+
+
+@pytest.mark.parametrize("aggregate", ARGUMENTS)
+def test_own_code_gives_no_bounds_and_no_price(target: Target, mallory: Connection, aggregate: str) -> None:
+    mallory.execute(DEFINITIONS)
+    with target.free(), refused("22023", "must be a constant or a parameter", "depends on rows"):
+        mallory.execute(f"SELECT discreet.{aggregate} FROM hr.person")
 
 
 def test_operator_found_first_in_the_search_path_is_refused(target: Target, mallory: Connection) -> None:
     mallory.execute(DEFINITIONS)
     mallory.execute("SET search_path = extra, pg_catalog")
-    with target.free(), refused("DP001", "use built-in functions only", "discreet.query()"):
+    with target.free(), refused("DP001", "cannot bound one person's influence through", "discreet.query()"):
         mallory.execute(f"{ASK} WHERE id = 1")
 
 
@@ -112,7 +124,5 @@ def test_bounds_that_differ_between_workers_are_refused(lonely_target: Target, a
     question = f"SELECT discreet.{aggregate}(x, 0, extra.bound()) FROM extra.own"
     plan = [line for (line,) in mallory.execute(f"EXPLAIN {question}").fetchall()]
     assert any("Partial Aggregate" in str(line) for line in plan), plan
-    for _ in range(3):
-        with pytest.raises(psycopg.Error) as caught:
-            mallory.execute(question)
-        assert not isinstance(caught.value, psycopg.OperationalError), caught.value
+    with lonely_target.free(), refused("22023", "must be a constant or a parameter", "depends on rows"):
+        mallory.execute(question)

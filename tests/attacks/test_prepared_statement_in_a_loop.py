@@ -36,3 +36,7 @@ def test_explain_asks_nothing_and_explain_analyze_pays(target: Target, mallory: 
         mallory.execute(f"EXPLAIN (VERBOSE) {ASK}")
     with target.costs(PRICE):
         mallory.execute(f"EXPLAIN (ANALYZE) {ASK}")
+    for options in ("ANALYZE", "ANALYZE, TIMING OFF", "ANALYZE, BUFFERS"):
+        with target.costs(3 * PRICE):
+            mallory.execute(f"EXPLAIN ({options}) SELECT ({ASK} WHERE id > n - n) FROM generate_series(1, 3) n")
+        target.reset()

@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from tests.attacks.target import ASK, PRICE, Target, ask_until_refused
 from tests.databases import Connection
+from tests.messages import refused
 
 
 def grant(target: Target, role: str, epsilon: str) -> None:
@@ -36,7 +37,8 @@ def test_members_spend_the_budget_of_their_group(target: Target, mallory: Connec
     target.admin.execute("DROP ROLE IF EXISTS gang; CREATE ROLE gang; GRANT gang TO mallory, eve")
     try:
         grant(target, "gang", "0.4")
-        assert ask_until_refused(mallory, most=20) == 4
+        target.admin.execute("SELECT discreet.revoke_budget('people', 'mallory')")
+        assert ask_until_refused(mallory) == 4
         assert ask_until_refused(target.connect("eve")) == 0
         assert role_spent(target, "gang") == Decimal("0.4")
     finally:
@@ -93,13 +95,20 @@ def test_new_role_has_no_fresh_budget(target: Target, mallory: Connection) -> No
     """Whoever makes roles can make askers, but the dataset's own cap holds for all of them."""
     assert ask_until_refused(mallory) == 10
     target.admin.execute("DROP ROLE IF EXISTS fresh; CREATE ROLE fresh LOGIN IN ROLE discreet_analyst")
-    target.admin.execute("GRANT SELECT ON hr.person TO fresh")
+    target.admin.execute("GRANT SELECT ON hr.person TO fresh; SELECT discreet.grant_budget('people', 'fresh', 1)")
     try:
         assert ask_until_refused(target.connect("fresh", new=True)) == 0
     finally:
         target.give_back()
         target.close()
+        target.admin.execute("DELETE FROM discreet._budget WHERE role = 'fresh'::regrole")
         target.admin.execute("DROP OWNED BY fresh; DROP ROLE fresh")
+
+
+def test_role_without_a_budget_gets_no_answer(target: Target, mallory: Connection) -> None:
+    target.admin.execute("SELECT discreet.revoke_budget('people', 'mallory')")
+    with target.free(), refused("DP004", "mallory holds no budget in dataset people", "discreet.grant_budget"):
+        mallory.execute(ASK)
 
 
 def test_granting_again_forgives_nothing(target: Target, mallory: Connection) -> None:

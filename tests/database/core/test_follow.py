@@ -183,12 +183,40 @@ def test_a_table_that_changes_hands_stays_protected(admin: Connection, carol: Co
         carol.execute("SELECT discreet.unprotect('hr.person')")
 
 
-def test_a_partition_that_is_detached_leaves_its_table_protected(carol: Connection) -> None:
-    carol.execute("CREATE TABLE hr.visit (person int) PARTITION BY LIST (person)")
-    carol.execute("CREATE TABLE hr.visit_1 PARTITION OF hr.visit FOR VALUES IN (1)")
-    carol.execute("SELECT discreet.protect('hr.visit', 'person', epsilon => 1)")
-    carol.execute("ALTER TABLE hr.visit DETACH PARTITION hr.visit_1; DROP TABLE hr.visit_1")
-    assert ("hr.visit", "person") in carol.execute(TABLES).fetchall()
+PARTITIONED = """
+    CREATE TABLE hr.visit (person int, cost int) PARTITION BY LIST (person);
+    CREATE TABLE hr.visit_1 PARTITION OF hr.visit FOR VALUES IN (1);
+    SELECT discreet.protect('hr.visit', 'person', epsilon => 1);
+    SELECT discreet.describe_column('hr.visit', 'cost', 0, 9);
+"""
+
+
+def test_a_detached_partition_stays_protected(carol: Connection) -> None:
+    carol.execute(PARTITIONED)
+    carol.execute("ALTER TABLE hr.visit DETACH PARTITION hr.visit_1")
+    assert carol.execute(TABLES).fetchall()[1:] == [("hr.visit", "person"), ("hr.visit_1", "person")]
+    assert ("hr.visit_1", "cost") in carol.execute(COLUMNS).fetchall()
+    datasets = carol.execute("SELECT DISTINCT dataset FROM discreet.protected_tables WHERE unit = 'person'").fetchall()
+    assert datasets == [("hr.visit",)]
+
+
+def test_a_partition_made_after_protecting_and_then_detached_stays_protected(carol: Connection) -> None:
+    carol.execute(PARTITIONED)
+    carol.execute("CREATE TABLE hr.visit_2 PARTITION OF hr.visit FOR VALUES IN (2)")
+    carol.execute("ALTER TABLE hr.visit DETACH PARTITION hr.visit_2")
+    assert ("hr.visit_2", "person") in carol.execute(TABLES).fetchall()
+
+
+def test_a_child_that_no_longer_inherits_stays_protected(carol: Connection) -> None:
+    carol.execute("CREATE TABLE hr.guest () INHERITS (hr.person); ALTER TABLE hr.guest NO INHERIT hr.person")
+    assert carol.execute(TABLES).fetchall() == [("hr.guest", "id"), ("hr.person", "id")]
+
+
+def test_a_detached_partition_that_is_dropped_leaves_no_row(carol: Connection, admin: Connection) -> None:
+    carol.execute(PARTITIONED)
+    carol.execute("ALTER TABLE hr.visit DETACH PARTITION hr.visit_1; DROP TABLE hr.visit_1, hr.visit")
+    assert carol.execute(TABLES).fetchall() == [("hr.person", "id")]
+    assert admin.execute("SELECT * FROM discreet._protected_part").fetchall() == []
 
 
 def test_other_peoples_tables_come_and_go_as_before(database: Database, admin: Connection, make_role: MakeRole) -> None:

@@ -83,6 +83,20 @@ def test_a_foreign_key_of_a_partition_links_its_table(carol: Connection, person:
         carol.execute("SELECT discreet.protect('hr.visit', 'person', epsilon => 1)")
 
 
+def test_children_of_children_share_their_people(carol: Connection, person: str) -> None:
+    carol.execute("CREATE TABLE hr.visit (id int PRIMARY KEY, person int REFERENCES hr.person)")
+    carol.execute("CREATE TABLE hr.item (visit int REFERENCES hr.visit, person int)")
+    with refused("22023", "the people of hr.item are those of hr.person", SAME_PEOPLE.format("people")):
+        carol.execute("SELECT discreet.protect('hr.item', 'person', epsilon => 1)")
+
+
+def test_two_tables_that_look_up_the_same_do_not_share_their_people(carol: Connection, person: str) -> None:
+    carol.execute("CREATE TABLE hr.dept (dept text PRIMARY KEY)")
+    carol.execute("ALTER TABLE hr.person ADD FOREIGN KEY (dept) REFERENCES hr.dept NOT VALID")
+    carol.execute("CREATE TABLE hr.guest (id int, dept text REFERENCES hr.dept)")
+    carol.execute("SELECT discreet.protect('hr.guest', 'id', epsilon => 1)")
+
+
 def test_what_protected_people_point_to_can_be_public_if_it_is_no_person(carol: Connection, person: str) -> None:
     carol.execute("CREATE TABLE hr.dept (dept text PRIMARY KEY, floor int)")
     carol.execute("ALTER TABLE hr.person ADD FOREIGN KEY (dept) REFERENCES hr.dept NOT VALID")

@@ -333,3 +333,18 @@ def test_what_is_not_protected_cannot_be_described_or_unprotected(carol: Connect
 def test_unprotecting_nothing_is_refused(carol: Connection) -> None:
     with refused("22023", "relation must not be NULL", "Give a value for relation."):
         carol.execute("SELECT discreet.unprotect(NULL)")
+
+
+def test_a_fresh_dataset_does_not_forgive_what_the_people_of_a_table_have_spent(carol: Connection, person: str) -> None:
+    carol.execute("SELECT discreet.unprotect('hr.person'); SELECT discreet.create_dataset('fresh', 1)")
+    with refused("22023", 'hr.person was protected in dataset "people" before', "Give dataset => 'people'"):
+        carol.execute("SELECT discreet.protect('hr.person', 'id', dataset => 'fresh')")
+    with refused("22023", 'hr.person was protected in dataset "people" before', "Give dataset => 'people'"):
+        carol.execute("SELECT discreet.protect('hr.person', 'id', epsilon => 1)")
+    carol.execute("SELECT discreet.protect('hr.person', 'id', dataset => 'people')")
+
+
+def test_a_superuser_moves_a_table_to_another_dataset(admin: Connection, person: str) -> None:
+    admin.execute("SELECT discreet.unprotect('hr.person')")
+    admin.execute("SELECT discreet.protect('hr.person', 'id', epsilon => 1)")
+    assert admin.execute(PROTECTED).fetchall() == [("hr.person", "hr.person", "id", "noisy")]

@@ -71,9 +71,7 @@ def test_a_curator_does_not_touch_the_budgets_of_other_owners(database: Database
         "grant_budget('people', 'discreet_analyst', 1)",
         "revoke_budget('people', 'discreet_analyst')",
     ):
-        with refused(
-            "42501", f'dataset "people" holds tables that {other} does not own: hr.person', "Who owns all its"
-        ):
+        with refused("42501", f'{other} does not own dataset "people"', "Who created it, or a superuser, can do this."):
             connection.execute(f"SELECT discreet.{act}")
 
 
@@ -222,3 +220,21 @@ def test_tables_of_the_extension_are_written_by_its_functions_only(
 def test_nobody_but_a_superuser_makes_functions_in_the_language_of_the_extension(carol: Connection) -> None:
     with refused("42501", "permission denied for language discreet_python", None):
         carol.execute("CREATE FUNCTION hr.mine() RETURNS int LANGUAGE discreet_python AS 'return 1'")
+
+
+def test_a_dataset_belongs_to_its_curator_even_while_it_is_empty(
+    carol: Connection, database: Database, make_role: MakeRole
+) -> None:
+    """Another curator grants budgets in it before a table comes, and would hold them afterwards."""
+    carol.execute("SELECT discreet.create_dataset('people', 1)")
+    other = make_role("mallory", "discreet_curator")
+    with refused("42501", f'{other} does not own dataset "people"', "Who created it, or a superuser, can do this."):
+        database.connect(other).execute("SELECT discreet.grant_budget('people', %s, 1)", [other])
+
+
+def test_the_dataset_that_pays_for_all_other_tables_is_made_by_a_superuser(
+    carol: Connection, admin: Connection
+) -> None:
+    with refused("42501", 'dataset "default" pays for all tables that are not protected', "A superuser can create it."):
+        carol.execute("SELECT discreet.create_dataset('default', 1000)")
+    admin.execute("SELECT discreet.create_dataset('default', 1)")

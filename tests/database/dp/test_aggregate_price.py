@@ -31,6 +31,10 @@ DATASETS = """
 @pytest.fixture(scope="session")
 def datasets(dp_admin: Connection) -> Connection:
     dp_admin.execute(DATASETS)
+    dp_admin.execute(
+        "SELECT discreet.grant_budget(dataset, 'dora', epsilon_limit, delta_limit) FROM discreet.datasets"
+        " WHERE dataset IN ('pure', 'zcdp', 'bounded', 'capped')"
+    )
     return dp_admin
 
 
@@ -74,6 +78,12 @@ def test_wish_is_what_the_session_sets(datasets: Connection, dora: Connection) -
         dora.execute("SELECT discreet.dp_count(*), discreet.dp_median(x, 0, 100, 0.5) FROM data.pure")
 
 
+def test_wish_is_charged_to_its_last_digit(datasets: Connection, dora: Connection) -> None:
+    dora.execute("SET extra_float_digits = -15; SET discreet.epsilon = 0.0163")
+    with costs(datasets, "pure", "0.0163"):
+        dora.execute("SELECT discreet.dp_count(*) FROM data.pure")
+
+
 def test_unprotected_table_is_paid_by_the_default_dataset(datasets: Connection, dora: Connection) -> None:
     with costs(datasets, "default", "0.1"), costs(datasets, "pure", "0"):
         dora.execute("SELECT discreet.dp_count(*) FROM data.t")
@@ -100,7 +110,8 @@ def test_status_of_a_zcdp_dataset_is_converted(datasets: Connection, dora: Conne
     dora.execute("SELECT discreet.dp_count(x, 0.5) FROM data.zcdp")
     ((limit, spent, left, rho_spent, rho_limit),) = datasets.execute(
         "SELECT s.epsilon_limit, s.epsilon_spent, s.epsilon_left, b.amount_spent, b.amount_limit"
-        " FROM discreet.budget_status s JOIN discreet._budget b USING (dataset) WHERE dataset = 'zcdp' AND b.role = 0"
+        " FROM discreet.budget_status s JOIN discreet._budget b USING (dataset)"
+        " WHERE dataset = 'zcdp' AND s.role IS NULL AND b.role = 0"
     ).fetchall()
     # half of delta is for thresholds of unknown keys
     ((converted, most),) = datasets.execute(

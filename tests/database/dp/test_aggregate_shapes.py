@@ -17,9 +17,7 @@ def rows(connection: Connection, question: str, *parameters: object) -> list[tup
 
 def test_count_of_rows(dora: Connection) -> None:
     dora.execute("SET discreet.epsilon = 100")
-    assert rows(dora, "SELECT discreet.dp_count(*), pg_typeof(discreet.dp_count(*))::text FROM data.t") == [
-        (1001, "bigint")
-    ]
+    assert rows(dora, "SELECT discreet.dp_count(*) FROM data.t") == [(1001,)]
 
 
 def test_group_by(dora: Connection) -> None:
@@ -147,9 +145,9 @@ def test_parameters_of_the_protocol(dora: Connection) -> None:
     assert rows(dora, question, Decimal(100), 0, 100, "group 3")[0][0] == 132
 
 
-def test_bounds_that_are_stable_expressions(dora: Connection) -> None:
+def test_bounds_that_are_constant_expressions(dora: Connection) -> None:
     ((median,),) = rows(
-        dora, "SELECT discreet.dp_median(d, date '1999-01-01', (now() + interval '1 day')::date, 100) FROM data.t"
+        dora, "SELECT discreet.dp_median(d, date '1999-01-01', date '1999-01-01' + 10 * 100, 100) FROM data.t"
     )
     assert str(median).startswith("2000-0")
 
@@ -194,19 +192,18 @@ def test_cursor(dora: Connection) -> None:
 
 
 def test_quoted_names(dp_admin: Connection, dora: Connection) -> None:
+    schema, table, dataset = '"Odd ""schema"""', '"Odd ""schema"""."T é, x"', "odd \"é\", 'x'"
     dp_admin.execute(
-        'CREATE SCHEMA IF NOT EXISTS "Odd ""schema"""; DROP TABLE IF EXISTS "Odd ""schema"""."T é, x";'
-        'CREATE TABLE "Odd ""schema"""."T é, x" ("a b" int PRIMARY KEY, "SELECT" int);'
-        'INSERT INTO "Odd ""schema"""."T é, x" SELECT n, n FROM generate_series(1, 50) n;'
-        'GRANT USAGE ON SCHEMA "Odd ""schema""" TO PUBLIC; GRANT SELECT ON "Odd ""schema"""."T é, x" TO PUBLIC;'
-        "SET client_min_messages = warning;"
-        "SELECT discreet.create_dataset('odd \"é\", ''x''', 1000);"
-        "SELECT discreet.protect('\"Odd \"\"schema\"\"\".\"T é, x\"', 'a b', dataset => 'odd \"é\", ''x''')"
+        f'CREATE SCHEMA {schema}; CREATE TABLE {table} ("a b" int PRIMARY KEY, "SELECT" int);'
+        f"INSERT INTO {table} SELECT n, n FROM generate_series(1, 50) n;"
+        f"GRANT USAGE ON SCHEMA {schema} TO PUBLIC; GRANT SELECT ON {table} TO PUBLIC"
     )
-    question = 'SELECT discreet.dp_count("SELECT", 100) AS "näme" FROM "Odd ""schema"""."T é, x" /* ü "" \' \\ */'
+    dp_admin.execute("SELECT discreet.create_dataset(%s, 1000)", [dataset])
+    dp_admin.execute("SELECT discreet.grant_budget(%s, 'dora', 1000)", [dataset])
+    dp_admin.execute("SELECT discreet.protect(%s, 'a b', dataset => %s)", [table, dataset])
+    question = f'SELECT discreet.dp_count("SELECT", 100) AS "näme" FROM {table} /* ü "" \' \\ */'
     assert rows(dora, question) == [(50,)]
-    ((charged,),) = rows(dora, "SELECT question FROM discreet.charges WHERE dataset LIKE 'odd%%'")
-    assert charged == question
+    assert rows(dora, "SELECT question FROM discreet.charges WHERE dataset = %s", dataset) == [(question,)]
 
 
 def test_partitioned_table(dp_admin: Connection, dora: Connection) -> None:

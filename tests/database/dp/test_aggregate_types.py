@@ -47,9 +47,11 @@ def answer(connection: Connection, aggregate: str) -> object:
 
 
 def type_of(connection: Connection, aggregate: str) -> object:
-    row = connection.execute(f"SELECT pg_typeof({aggregate})::text FROM data.t").fetchone()
-    assert row is not None
-    return row[0]
+    """The type as the client is told it."""
+    description = connection.execute(f"SELECT {aggregate} FROM data.t").description
+    assert description is not None
+    (name,) = connection.execute("SELECT %s::regtype::text", [description[0].type_code]).fetchone() or (None,)
+    return name
 
 
 def clamped(column: str) -> list[float]:

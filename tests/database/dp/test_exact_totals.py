@@ -263,7 +263,7 @@ def test_ten_to_the_twelve_rows_of_squares_fit(exact: Exact) -> None:
     ("bounds_of", "bins", "lower", "upper"),
     [
         ("0, 10", 11, Fraction(-1, 2), Fraction(21, 2)),
-        ("5, 5", 1, Fraction(9, 2), Fraction(11, 2)),
+        ("5, 5", 1, Fraction(5), Fraction(5)),
         ("-4, 4091", 4096, Fraction(-9, 2), Fraction(8183, 2)),
         ("0, 4096", 4096, Fraction(0), Fraction(4096)),
         ("0, 2147483647", 4096, Fraction(0), Fraction(2147483647)),

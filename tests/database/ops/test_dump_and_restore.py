@@ -18,6 +18,7 @@ STATE = {
     " protected_at FROM discreet._protected_table ORDER BY 1",
     "columns": "SELECT relation::regclass::text, column_name, lower, upper, categories, visibility"
     " FROM discreet._protected_column ORDER BY 1, 2",
+    "past": "SELECT relation::regclass::text, dataset FROM discreet._past_protection ORDER BY 1",
     "budgets": "SELECT dataset, role::text, granted, epsilon_limit, delta_limit, amount_limit, amount_spent,"
     " delta_spent FROM discreet._budget ORDER BY 1, 2",
     "status": "SELECT * FROM discreet.budget_status ORDER BY 1, 2",
@@ -132,6 +133,25 @@ def test_the_budget_of_a_dropped_role_does_not_reappear(
     before["budgets"] = [row for row in before["budgets"] if not str(row[1]).isdigit()]
     move(database, target, tmp_path)
     assert state(target.connect()) == before
+
+
+@each_way
+def test_a_partition_that_is_detached_right_after_a_restore_stays_protected(
+    admin: Connection, database: Database, target: Database, tmp_path: Path, move: Move
+) -> None:
+    # nothing but the tables comes after the data here: no other command tells the catalog of the partition
+    admin.execute(
+        """
+        CREATE TABLE visit (person int) PARTITION BY LIST (person);
+        CREATE TABLE visit_1 PARTITION OF visit FOR VALUES IN (1);
+        SELECT discreet.protect('visit', 'person', epsilon => 1);
+        """
+    )
+    move(database, target, tmp_path)
+    connection = target.connect()
+    connection.execute("ALTER TABLE visit DETACH PARTITION visit_1")
+    protected = connection.execute("SELECT relation::text FROM discreet.protected_tables ORDER BY 1").fetchall()
+    assert protected == [("visit",), ("visit_1",)]
 
 
 def test_the_log_of_charges_survives_a_restore_unbroken(

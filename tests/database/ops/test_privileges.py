@@ -33,6 +33,10 @@ EXPECTED = """
  -       X       X       -       -       -       query()
  -       X       X       -       -       -       query_json()
  -       X       X       -       -       -       explain()
+ -       X       X       -       -       -       ask()
+ -       X       X       -       -       -       lint()
+ -       X       X       -       -       -       create_view()
+ -       X       X       -       -       -       _answer_columns()
  -       X       X       -       -       -       dp_count()
  -       X       X       -       -       -       dp_count_distinct()
  -       X       X       -       -       -       dp_sum()
@@ -76,7 +80,9 @@ EXPECTED = """
  -       -       -       -       -       -       _budget
  -       -       -       -       -       -       _charge
  -       -       -       -       -       -       _dataset
+ -       -       -       -       -       -       _past_protection
  -       -       -       -       -       -       _protected_column
+ -       -       -       -       -       -       _protected_part
  -       -       -       -       -       -       _protected_table
  -       -       -       -       -       -       _refusal
  -       -       -       -       -       -       _base_type()
@@ -93,7 +99,9 @@ EXPECTED = """
  -       -       -       -       -       -       _distinct_serialize()
  -       -       -       -       -       -       _distinct_transition()
  -       -       -       -       -       -       _find_columns()
+ -       -       -       -       -       -       _find_parts()
  -       -       -       -       -       -       _follow_tables()
+ -       -       -       -       -       -       _follow_parts()
  -       -       -       -       -       -       _forget_dropped()
  -       -       -       -       -       -       _holds_budget()
  -       -       -       -       -       -       _ledger()

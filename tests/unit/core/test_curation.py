@@ -28,6 +28,7 @@ class Table:
     looked_up_by: list[str] = field(default_factory=list)
     readers: list[str] = field(default_factory=list)
     dataset: str | None = None
+    past: str | None = None
     policy: Policy | None = None
     descriptions: dict[str, ColumnDescription] = field(default_factory=dict)
 
@@ -41,7 +42,9 @@ class CatalogInMemory:
     datasets: dict[str, Dataset] = field(default_factory=dict)
     budgets: dict[tuple[str, str], tuple[Decimal, Decimal]] = field(default_factory=dict)
     notices: list[tuple[str, str]] = field(default_factory=list)
+    owners: dict[str, str] = field(default_factory=dict)
     locked: bool = False
+    locked_tables: set[str] = field(default_factory=set)
 
     def caller(self) -> Caller:
         return self.who
@@ -88,21 +91,25 @@ class CatalogInMemory:
     def dataset_names(self) -> list[str]:
         return sorted(self.datasets)
 
-    def foreign_tables(self, dataset: str) -> list[str]:
-        return [
-            name
-            for name, table in self.tables.items()
-            if table.dataset == dataset and not table.relation.owned_by_caller
-        ]
+    def manages(self, dataset: str) -> bool:
+        return self.owners[dataset] == self.who.name
+
+    def past_dataset(self, relation: Relation) -> str | None:
+        return self.table(relation).past
+
+    def lock_table(self, relation: Relation) -> None:
+        self.locked_tables.add(relation.quoted_name)
 
     def direct_readers(self, relation: Relation) -> list[str]:
         return self.table(relation).readers
 
     def add_dataset(self, dataset: Dataset) -> None:
         self.datasets[dataset.name] = dataset
+        self.owners[dataset.name] = self.who.name
 
     def add_protection(self, relation: Relation, dataset: str | None, policy: Policy) -> None:
-        self.table(relation).dataset, self.table(relation).policy = dataset, policy
+        table = self.table(relation)
+        table.dataset, table.policy, table.past = dataset, policy, dataset or table.past
 
     def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None:
         self.table(relation).descriptions[column] = description
@@ -357,10 +364,9 @@ def test_a_curator_protects_no_table_of_others(catalog: CatalogInMemory) -> None
         )
 
 
-def test_a_curator_adds_no_table_to_a_dataset_with_tables_of_others(catalog: CatalogInMemory) -> None:
-    theirs = catalog.add("hr.theirs", owned_by_caller=False)
+def test_a_curator_leaves_datasets_of_others_alone(catalog: CatalogInMemory) -> None:
     catalog.add_dataset(Dataset("people", ONE, Decimal(0)))
-    theirs.dataset = "people"
+    catalog.owners["people"] = "dora"
     for act in (
         lambda: protect(catalog, dataset="people"),
         lambda: curation.grant_budget(catalog, "people", "bob", ONE, Decimal(0)),
@@ -368,9 +374,55 @@ def test_a_curator_adds_no_table_to_a_dataset_with_tables_of_others(catalog: Cat
     ):
         assert refusal(act) == (
             "42501",
-            'dataset "people" holds tables that carol does not own: hr.theirs',
-            "Who owns all its tables, or a superuser, can do this.",
+            'carol does not own dataset "people"',
+            "Who created it, or a superuser, can do this.",
         )
+
+
+def test_a_superuser_manages_datasets_of_others(catalog: CatalogInMemory) -> None:
+    catalog.add_dataset(Dataset("people", ONE, Decimal(0)))
+    catalog.who = SUPERUSER
+    protect(catalog, dataset="people")
+    assert catalog.tables["hr.employee"].dataset == "people"
+
+
+def test_the_dataset_that_pays_for_all_other_tables_is_made_by_a_superuser(catalog: CatalogInMemory) -> None:
+    everybodys = Dataset("default", ONE, Decimal(0))
+    assert refusal(curation.create_dataset, catalog, everybodys) == (
+        "42501",
+        'dataset "default" pays for all tables that are not protected',
+        "A superuser can create it.",
+    )
+    catalog.who = SUPERUSER
+    curation.create_dataset(catalog, everybodys)
+    assert catalog.datasets == {"default": everybodys}
+
+
+def test_a_table_goes_back_to_the_dataset_its_people_have_spent_from(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    curation.unprotect(catalog, "hr.employee")
+    catalog.add_dataset(Dataset("fresh", ONE, Decimal(0)))
+    assert refusal(protect, catalog, dataset="fresh") == (
+        "22023",
+        'hr.employee was protected in dataset "hr.employee" before, and its people have spent from that',
+        "Give dataset => 'hr.employee'; only a superuser can move a table to another one.",
+    )
+    protect(catalog, dataset="hr.employee")
+    assert catalog.tables["hr.employee"].dataset == "hr.employee"
+
+
+def test_a_superuser_moves_a_table_to_another_dataset(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    curation.unprotect(catalog, "hr.employee")
+    catalog.who = SUPERUSER
+    catalog.add_dataset(Dataset("fresh", ONE, Decimal(0)))
+    protect(catalog, dataset="fresh")
+    assert catalog.tables["hr.employee"].dataset == "fresh"
+
+
+def test_a_table_is_held_still_while_it_is_declared(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    assert catalog.locked_tables == {"hr.employee"}
 
 
 def test_linked_people_get_no_second_budget(catalog: CatalogInMemory) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -16,12 +17,13 @@ from pglast import ast, enums
 from discreet.gate.arithmetic import arithmetic, cast
 from discreet.gate.functions import FUNCTIONS
 from discreet.gate.refusal import refuse, refuse_tracker
-from discreet.gate.schema import NUMBERS, Family
+from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.values import (
     NULL,
     Value,
     boolean_constant,
     clamped,
+    guarded_time,
     literal,
     number_constant,
     operator,
@@ -32,6 +34,9 @@ from discreet.gate.values import (
 COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
 ARITHMETIC = {"+", "-", "*", "/", "%"}
 LONGEST_LIST = 1000
+MOST_DIGITS = 60
+# Texts are joined up to this length only: ten columns of a gigabyte would be an error, and whose they are an answer.
+LONGEST_JOINED = 10_000
 DEEPEST = 200
 
 
@@ -54,11 +59,13 @@ class Expressions:
         handler = HANDLERS.get(type(node))
         if handler is None:
             refuse(f"{describe(node)} in an expression", node)
-        self._depth += 1
-        if self._depth > DEEPEST:
+        if self._depth >= DEEPEST:
             refuse("an expression nested too deeply", node)
-        compiled = handler(self, node)
-        self._depth -= 1
+        self._depth += 1
+        try:
+            compiled = handler(self, node)
+        finally:
+            self._depth -= 1
         if compiled.identifies and not may_identify:
             refuse_tracker(f"using column {compiled.column}", node)
         return compiled
@@ -81,6 +88,8 @@ class Expressions:
         if isinstance(held, ast.Integer):
             return number_constant(Fraction(held.ival), Family.INT)
         if isinstance(held, ast.Float):
+            if abs(Decimal(held.fval).adjusted()) > MOST_DIGITS:
+                refuse(f"a number of more than {MOST_DIGITS} digits", node)
             whole = held.fval.isdigit()
             return number_constant(Fraction(held.fval), Family.INT if whole and len(held.fval) < 19 else Family.NUMERIC)
         if isinstance(held, ast.Boolean):
@@ -110,7 +119,7 @@ class Expressions:
         return logical(f"({self.value(node.arg).sql} IS {'NOT ' if negated else ''}NULL)")
 
     def boolean_test(self, node: ast.BooleanTest) -> Value:
-        word = enums.BooleanTestType(node.booltesttype).name.replace("_", " ")
+        word = enums.BoolTestType(node.booltesttype).name.replace("_", " ")
         return logical(f"({self.condition(node.arg)} {word})")
 
     # -- operators
@@ -135,7 +144,8 @@ class Expressions:
             _, sides = same_family([self.value(node.lexpr), self.value(node.rexpr)], node)
             if any(side.family is not Family.TEXT for side in sides if not side.is_null):
                 refuse("|| on something that is not text", node)
-            return Value(operator("||", *(f"({side.sql})::pg_catalog.text" for side in sides)), Family.TEXT)
+            texts = (f"pg_catalog.left(({side.sql})::pg_catalog.text, {LONGEST_JOINED})" for side in sides)
+            return Value(operator("||", *texts), Family.TEXT)
         refuse(f"operator {name}", node)
 
     def comparison(self, name: str, left: Value, right: Value, node: Any) -> Value:
@@ -197,11 +207,11 @@ class Expressions:
         )
 
     def distinctness(self, node: ast.A_Expr) -> Value:
-        _, (left, right) = same_family([self.value(node.lexpr), self.value(node.rexpr)], node)
+        family, (left, right) = same_family([self.value(node.lexpr), self.value(node.rexpr)], node)
         word = "IS DISTINCT FROM" if node.kind == enums.A_Expr_Kind.AEXPR_DISTINCT else "IS NOT DISTINCT FROM"
         if Family.OTHER in (left.family, right.family) and not (left.is_null or right.is_null):
             refuse("comparing values of this type", node)
-        return logical(f"({left.sql} {word} {right.sql})")
+        return logical(f"({comparable(left, family)} {word} {comparable(right, family)})")
 
     def null_if(self, node: ast.A_Expr) -> Value:
         left, right = self.value(node.lexpr), self.value(node.rexpr)
@@ -261,8 +271,10 @@ def logical(sql: str) -> Value:
 
 
 def unified(values: list[Value], node: Any) -> tuple[Family, list[Value]]:
-    """Branches of one choice: of one family, numbers clamped where they are bounded."""
+    """Branches of one choice: of one family; numbers clamped where they are bounded, times within the years known."""
     family, values = same_family(values, node)
+    if family in TIMES:
+        values = [value if value.is_null else guarded_time(value, node) for value in values]
     if family in NUMBERS:
         bounded = [value.column is not None and value.interval is not None for value in values]
         values = [clamped(value, node) if wanted else value for value, wanted in zip(values, bounded, strict=True)]

@@ -11,6 +11,7 @@ from pglast import ast, enums
 from discreet.core.errors import DiscreetError
 from discreet.gate.expressions import Expressions
 from discreet.gate.refusal import refuse
+from discreet.gate.schema import Family
 from discreet.gate.values import Value
 
 MOST_SETS = 32
@@ -23,6 +24,17 @@ class Key:
     sql: str
     native_type: str
     domain: tuple[str, ...] | None
+    family: Family = Family.OTHER
+
+    @property
+    def canonical(self) -> str:
+        return self.one_of_its_equals(self.sql)
+
+    def one_of_its_equals(self, sql: str) -> str:
+        """1.0 and 1.00 are one key, and 0 and -0: their text must be one too."""
+        if self.family is Family.NUMERIC:
+            return f"pg_catalog.trim_scale({sql})"
+        return f"({sql} OPERATOR(pg_catalog.+) 0::pg_catalog.float8)" if self.family is Family.FLOAT else sql
 
 
 @dataclass(frozen=True)
@@ -38,7 +50,7 @@ def group_by(select: ast.SelectStmt, expressions: Expressions) -> Grouping:
 
     def position(node: Any) -> int:
         value = key_value(node, select, expressions)
-        key = Key(value.sql, value.native_type, value.domain)
+        key = Key(value.sql, value.native_type, value.domain, value.family)
         compiled.setdefault(key.sql, key)
         return list(compiled).index(key.sql)
 
@@ -63,6 +75,8 @@ def sets_of(item: Any) -> list[list[Any]]:
         return [[node for part in content for node in part]]
     if kind == "ROLLUP":
         return [[node for part in content[:n] for node in part] for n in range(len(content), -1, -1)]
+    if len(content) > MOST_SETS.bit_length():
+        refuse(f"more than {MOST_SETS} grouping sets", item)
     if kind == "CUBE":
         chosen = [some for n in range(len(content), -1, -1) for some in combinations(content, n)]
         return [[node for part in some for node in part] for some in chosen]

@@ -7,7 +7,9 @@ from typing import Any
 from discreet.core.errors import InvalidParameterError, RefusedShapeError
 from discreet.gate.refusal import refuse
 
-LONGEST_QUESTION = 100_000
+# Parser and printer work down the tree on the stack of the backend: deeper or longer questions could overflow it.
+LONGEST_QUESTION = 20_000
+DEEPEST = 100
 
 
 def parse(text: str) -> Any:
@@ -23,11 +25,26 @@ def parse(text: str) -> Any:
         statements = parse_sql(text)
     except ParseError as error:
         raise RefusedShapeError(f"the question is not SQL: {error.args[0]}", "Check it for typing errors.") from None
-    except RecursionError:
-        raise RefusedShapeError("the question is nested too deeply", "Write it with fewer levels.") from None
     if len(statements) != 1:
         raise RefusedShapeError(f"the text holds {len(statements)} statements", "Ask one SELECT at a time.")
     statement = statements[0].stmt
     if not isinstance(statement, ast.SelectStmt):
         refuse(f"{type(statement).__name__.removesuffix('Stmt').upper()} is no question", hint="Ask a SELECT.")
+    if depth(statement) > DEEPEST:
+        raise RefusedShapeError("the question is nested too deeply", "Write it with fewer levels.")
     return statement
+
+
+def depth(tree: Any) -> int:
+    """The number of levels of a tree."""
+    from pglast import ast
+
+    deepest, waiting = 0, [(tree, 1)]
+    while waiting:
+        node, level = waiting.pop()
+        if isinstance(node, tuple | list):
+            waiting.extend((part, level) for part in node)
+        elif isinstance(node, ast.Node):
+            deepest = max(deepest, level)
+            waiting.extend((getattr(node, slot), level + 1) for slot in node)
+    return deepest

@@ -54,7 +54,10 @@ def plan(
     with_error: bool = False,
 ) -> Plan:
     """`with_error`: a column <name>_error beside each column that is an aggregate as it was released."""
-    return Planner(schema, harmless, parameters, with_error).plan(select, {})
+    try:
+        return Planner(schema, harmless, parameters, with_error).plan(select, {})
+    except RecursionError:
+        refuse("a question nested too deeply", None, "Write it with fewer levels.")
 
 
 class Planner:
@@ -112,12 +115,13 @@ class Planner:
             answer.targetList = tuple(with_errors(answer.targetList, error_of_aggregate))
         if not aggregates and not grouping.keys:
             refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
-        measurements = list(dict.fromkeys(m for aggregate in aggregates for m in aggregate.measurements))
+        asked = counted_once(list(aggregates))
+        measurements = list(dict.fromkeys(m for aggregate in asked for m in aggregate.measurements))
         if any(key.domain is None for key in grouping.keys) or not measurements:
             people = Measurement(Quantity.PEOPLE, Subject())
             measurements = [people, *(m for m in measurements if not same_number(m, source))]
         return Plan(
-            source, tuple(conditions), grouping, tuple(measurements), tuple(aggregates),
+            source, tuple(conditions), grouping, tuple(measurements), tuple(asked),
             self._schema.datasets[source.dataset], RawStream()(answer), output_names(answer),
         )  # fmt: skip
 
@@ -129,6 +133,24 @@ def about_people(aggregate: Aggregate, source: Source) -> Aggregate:
         return aggregate
     people = Measurement(Quantity.PEOPLE, Subject(None, first.subject.condition))
     return replace(aggregate, measurements=(people,))
+
+
+def counted_once(aggregates: list[Aggregate]) -> list[Aggregate]:
+    """count(x) beside avg(x) is the number of values that the average has measured already."""
+    values = {
+        (m.subject.argument, m.subject.condition): m
+        for aggregate in aggregates
+        for m in aggregate.measurements
+        if m.quantity is Quantity.VALUES
+    }
+    shared = []
+    for aggregate in aggregates:
+        first = aggregate.measurements[0]
+        known = values.get((first.subject.argument, first.subject.condition))
+        if known is not None and first.quantity is Quantity.ROWS:
+            aggregate = replace(aggregate, measurements=(known,))
+        shared.append(aggregate)
+    return shared
 
 
 def same_number(measurement: Measurement, source: Source) -> bool:
@@ -259,3 +281,5 @@ def refuse_unknown_clauses(select: ast.SelectStmt) -> None:
     }.items():
         if present:
             refuse(construct, select)
+    if not select.targetList:
+        refuse("an empty select list", select, "Ask for counts, sums or averages.")

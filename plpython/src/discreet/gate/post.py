@@ -12,6 +12,7 @@ from typing import Any
 
 from pglast import ast, enums
 
+from discreet.gate.arithmetic import CAST_TARGETS
 from discreet.gate.expressions import describe, function_name, operator_name
 from discreet.gate.refusal import refuse
 from discreet.gate.sources import default_name
@@ -22,6 +23,15 @@ ALLOWED = (
     ast.A_Const, ast.A_Expr, ast.BoolExpr, ast.NullTest, ast.BooleanTest, ast.CaseExpr, ast.CaseWhen, ast.CoalesceExpr,
     ast.MinMaxExpr, ast.FuncCall, ast.TypeCast, ast.TypeName, ast.SortBy, ast.WindowDef, ast.ColumnRef, ast.ParamRef,
     ast.String, ast.Integer, ast.Float, ast.Boolean, ast.A_ArrayExpr, ast.ResTarget,
+)  # fmt: skip
+
+TYPES = frozenset([*CAST_TARGETS, "interval", "time", "jsonb"])
+
+KINDS = (
+    enums.A_Expr_Kind.AEXPR_OP, enums.A_Expr_Kind.AEXPR_OP_ANY, enums.A_Expr_Kind.AEXPR_OP_ALL,
+    enums.A_Expr_Kind.AEXPR_IN, enums.A_Expr_Kind.AEXPR_LIKE, enums.A_Expr_Kind.AEXPR_ILIKE,
+    enums.A_Expr_Kind.AEXPR_BETWEEN, enums.A_Expr_Kind.AEXPR_NOT_BETWEEN, enums.A_Expr_Kind.AEXPR_DISTINCT,
+    enums.A_Expr_Kind.AEXPR_NOT_DISTINCT, enums.A_Expr_Kind.AEXPR_NULLIF,
 )  # fmt: skip
 
 Replacement = Callable[[Any], Any]
@@ -51,11 +61,16 @@ class PostProcessing:
             return self.parameter(node)
         if isinstance(node, ast.FuncCall):
             self.check_function(node)
-        if isinstance(node, ast.TypeName) and len(node.names) > 1 and node.names[0].sval != "pg_catalog":
-            refuse("a type of another schema", node)
+        if isinstance(node, ast.A_Expr) and node.kind not in KINDS:
+            kind = enums.A_Expr_Kind(node.kind).name.removeprefix("AEXPR_").replace("_", " ")
+            refuse(f"{kind} around the answer", node)
+        if isinstance(node, ast.SortBy) and node.useOp:
+            refuse("ORDER BY … USING", node)
         changed = type(node)(**{slot: self.rewrite(getattr(node, slot)) for slot in node})
         if isinstance(node, ast.A_Expr):
             self.qualify(changed, node)
+        if isinstance(node, ast.TypeName):
+            changed.names = self.type_names(node)
         if isinstance(node, ast.FuncCall):
             changed.funcname = (ast.String(sval="pg_catalog"), ast.String(sval=function_name(node)))
         return changed
@@ -71,10 +86,18 @@ class PostProcessing:
         if name not in self._harmless:
             refuse(f"function {name}() around the answer", node)
 
+    def type_names(self, node: ast.TypeName) -> tuple[ast.String, ast.String]:
+        """A name without a schema could be that of a temporary domain, with a CHECK of the asker's own."""
+        name = node.names[-1].sval
+        if len(node.names) > 2 or node.names[0].sval not in ("pg_catalog", name) or name not in TYPES or node.setof:
+            refuse(f"a cast to {name} around the answer", node)
+        return ast.String(sval="pg_catalog"), ast.String(sval=name)
+
     def qualify(self, changed: ast.A_Expr, node: ast.A_Expr) -> None:
-        if node.kind != enums.A_Expr_Kind.AEXPR_OP:
-            return
         name = operator_name(node)
+        if node.kind != enums.A_Expr_Kind.AEXPR_OP:
+            changed.name = (ast.String(sval=node.name[-1].sval),)
+            return
         changed.name = (ast.String(sval="pg_catalog"), ast.String(sval=name))
         if name in ("/", "%"):
             zero = ast.A_Const(isnull=False, val=ast.Integer(ival=0))
@@ -107,13 +130,13 @@ class PostProcessing:
         return clause
 
     def sort(self, item: ast.SortBy, aliases: set[str]) -> ast.SortBy:
-        if item.useOp:
-            refuse("ORDER BY … USING", item)
         named = (
             isinstance(item.node, ast.ColumnRef) and len(item.node.fields) == 1 and item.node.fields[0].sval in aliases
         )
         ordinal = isinstance(item.node, ast.A_Const)
         node = item.node if named or ordinal else self.rewrite(item.node)
+        if item.useOp:
+            refuse("ORDER BY … USING", item)
         return ast.SortBy(node=node, sortby_dir=item.sortby_dir, sortby_nulls=item.sortby_nulls)
 
 

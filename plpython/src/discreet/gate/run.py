@@ -197,11 +197,11 @@ def filter_sql(subject: Subject) -> str:
 
 
 def key_texts(plan: Plan, keys: tuple[int, ...]) -> list[str]:
-    return [f"({plan.grouping.keys[key].sql})::pg_catalog.text AS k{key}" for key in keys]
+    return [f"({plan.grouping.keys[key].canonical})::pg_catalog.text AS k{key}" for key in keys]
 
 
 def key_columns(plan: Plan, keys: tuple[int, ...]) -> list[str]:
-    return [f"{plan.grouping.keys[key].sql} AS k{key}" for key in keys]
+    return [f"{plan.grouping.keys[key].canonical} AS k{key}" for key in keys]
 
 
 def outer_texts(keys: tuple[int, ...]) -> list[str]:

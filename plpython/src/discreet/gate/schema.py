@@ -115,7 +115,7 @@ class Schema:
             written = f"{node.schemaname}.{node.relname}" if node.schemaname else node.relname
             raise UndefinedObjectError(
                 f"there is no table {written} that can be asked about{place(node)}",
-                "Write the schema too. Views and temporary tables cannot be asked about.",
+                "Write the schema too. Views, temporary tables and tables of who is no curator cannot be asked about.",
             )
         protection = found.protection
         if protection is not None and not protection.may_ask:
@@ -124,7 +124,10 @@ class Schema:
                 f"A curator can give one: discreet.grant_budget('{protection.dataset}', role, epsilon).",
             )
         if protection is not None and protection.policy != "noisy":
-            raise RefusedShapeError(f"policy '{protection.policy}' of {found.name} cannot be asked yet{place(node)}")
+            raise RefusedShapeError(
+                f"policy '{protection.policy}' of {found.name} cannot be asked yet{place(node)}",
+                "Ask about tables of policy 'noisy'.",
+            )
         return found
 
 

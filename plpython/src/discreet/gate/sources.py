@@ -31,7 +31,11 @@ from discreet.gate.schema import Column, Family, Relation, Schema
 from discreet.gate.values import Value, identifier, literal, operator, same_family
 
 UNIT = '"discreet unit"'
+NAMELESS = "?column?"
 DEEPEST = 20
+MOST_NAMES = 100
+# Written without a length, these would mean a length of 1.
+UNLIMITED = {"character": "pg_catalog.bpchar", "bit": 'pg_catalog."bit"'}
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ class Sources:
         self._schema = schema
         self.parameters = parameters
         self._depth = 0
+        self._names = 0
 
     def rows(self, select: ast.SelectStmt, outer: WithQueries) -> tuple[Source, list[str]]:
         """FROM and WHERE of a SELECT: its rows, and the native conditions on them."""
@@ -157,8 +162,9 @@ class Sources:
 
     def item(self, node: Any, queries: WithQueries) -> Source:
         self._depth += 1
-        if self._depth > DEEPEST:
-            refuse("a FROM clause nested too deeply", node)
+        self._names += 1
+        if self._depth > DEEPEST or self._names > MOST_NAMES:
+            refuse("a FROM clause nested too deeply, or with too many names", node)
         try:
             if isinstance(node, ast.RangeVar):
                 if node.schemaname is None and node.relname in queries:
@@ -237,11 +243,13 @@ class Sources:
             refuse("UNION ALL of different numbers of columns", select)
         columns: dict[str, Value] = {}
         for (name, mine), theirs in zip(left.items(), right.values(), strict=True):
+            refuse_mixed(name, [mine, theirs], select)
             family, _ = same_family([mine, theirs], select)
             both = mine.interval is not None and theirs.interval is not None
             raw = name if mine.column or theirs.column else None
+            units = mine.sql == first.unit and theirs.sql == second.unit
             columns[name] = Value(
-                mine.sql,
+                str(first.unit) if units else f"{mine.sql} or {theirs.sql}",
                 family,
                 mine.interval | theirs.interval if both else None,  # type: ignore[operator]
                 column=raw,
@@ -255,6 +263,8 @@ class Sources:
         columns: dict[str, Value] = {}
         for target in select.targetList or ():
             for name, value in self.target(target, source, expressions):
+                if name in columns and name == NAMELESS:
+                    name = f"{NAMELESS}{len(columns)}"
                 if name in columns:
                     refuse(f"two columns of the name {name}", target, "Give one of them another name with AS.")
                 columns[name] = value
@@ -360,8 +370,9 @@ class Sources:
 
 def column_value(alias: str, column: Column, relation: Relation) -> Value:
     domain = None
+    native_type = UNLIMITED.get(column.type_name, column.type_name)
     if column.categories is not None:
-        domain = tuple(f"{literal(category)}::{column.type_name}" for category in column.categories)
+        domain = tuple(f"{literal(category)}::{native_type}" for category in column.categories)
     elif column.family is Family.BOOL:
         domain = ("true", "false")
     return Value(
@@ -370,7 +381,7 @@ def column_value(alias: str, column: Column, relation: Relation) -> Value:
         None if column.bounds is None else Interval(*column.bounds),
         domain,
         column.name,
-        type_name=column.type_name,
+        type_name=native_type,
         identifies=column.identifies and relation.protection is not None,
     )
 
@@ -423,18 +434,19 @@ def equated(conjunct: Any) -> tuple[ast.ColumnRef, ast.ColumnRef] | None:
 
 
 def matched_columns(conjunct: Any, names: tuple[Named, ...]) -> set[str]:
-    """Columns of these names that the conjunct equates with a column of another one."""
+    """Columns of these names that the conjunct equates with a column of another one.
+
+    Not doubles: they are compared as numerics, which several of them may share.
+    """
     sides = equated(conjunct)
-    if sides is None:
-        return set()
-    found = set()
-    for side in sides:
+    found = []
+    for side in sides or ():
         try:
             named, column = Names(names, ()).find(side)
         except DiscreetError:
             continue
-        found.add(f"{named.alias}.{column}")
-    return found if len(found) == 1 else set()
+        found.append((named.columns[column].family, f"{named.alias}.{column}"))
+    return {name for family, name in found if family is not Family.FLOAT} if len(found) == 1 else set()
 
 
 def refuse_beyond_rows(select: ast.SelectStmt) -> None:
@@ -454,6 +466,13 @@ def refuse_beyond_rows(select: ast.SelectStmt) -> None:
             refuse(f"{construct} below the aggregation", select)
 
 
+def refuse_mixed(name: str, values: list[Value], node: Any) -> None:
+    """PostgreSQL would cast one kind of number, or of time, to the other, and could fail."""
+    families = {value.family for value in values if not value.is_null}
+    if len(families) > 1 and families != {Family.INT, Family.NUMERIC}:
+        refuse(f"column {name} of several types in UNION ALL", node, "Cast it to one type in each part.")
+
+
 def refuse_unlinked(node: Any) -> None:
     refuse(
         "a join of people that is not on the person",
@@ -464,9 +483,9 @@ def refuse_unlinked(node: Any) -> None:
 
 def default_name(node: Any) -> str:
     if isinstance(node, ast.ColumnRef):
-        return str(node.fields[-1].sval)
+        return str(getattr(node.fields[-1], "sval", NAMELESS))
     if isinstance(node, ast.FuncCall):
         return str(node.funcname[-1].sval)
     if isinstance(node, ast.TypeCast):
         return default_name(node.arg)
-    return {ast.CaseExpr: "case", ast.CoalesceExpr: "coalesce"}.get(type(node), "?column?")
+    return {ast.CaseExpr: "case", ast.CoalesceExpr: "coalesce"}.get(type(node), NAMELESS)

@@ -35,24 +35,23 @@ RELATION = """
     WHERE c.oid = to_regclass(:name::text)
 """
 
-# the tables whose people are the same: parents of parents, and children of children, by foreign keys and inheritance
+# the tables whose people are the same: parents of parents, and children of children, by foreign keys and inheritance;
+# the family of a family is a whole tree of partitions, siblings included
 LINKED = """
     WITH RECURSIVE
+        own(relation) AS (SELECT t FROM discreet._relation_family(:oid::oid) f, discreet._relation_family(f) t),
         up(relation) AS (
-            SELECT discreet._relation_family(:oid::oid)
-            UNION
-            SELECT discreet._relation_family(k.confrelid)
-            FROM up JOIN pg_constraint k ON k.conrelid = up.relation AND k.contype = 'f'),
+            SELECT relation FROM own
+            UNION SELECT t FROM up JOIN pg_constraint k ON k.conrelid = up.relation AND k.contype = 'f',
+                                discreet._relation_family(k.confrelid) f, discreet._relation_family(f) t),
         down(relation) AS (
-            SELECT discreet._relation_family(:oid::oid)
-            UNION
-            SELECT discreet._relation_family(k.conrelid)
-            FROM down JOIN pg_constraint k ON k.confrelid = down.relation AND k.contype = 'f')
+            SELECT relation FROM own
+            UNION SELECT t FROM down JOIN pg_constraint k ON k.confrelid = down.relation AND k.contype = 'f',
+                                discreet._relation_family(k.conrelid) f, discreet._relation_family(f) t)
     SELECT p.relation::text, p.dataset,
            p.relation IN (SELECT relation FROM up)
-           OR EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f'
-                      AND k.conrelid = p.relation AND p.unit_attnum = ANY (k.conkey)
-                      AND k.confrelid IN (SELECT discreet._relation_family(:oid::oid))) AS people
+           OR EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f' AND k.conrelid = p.relation
+                      AND p.unit_attnum = ANY (k.conkey) AND k.confrelid IN (SELECT relation FROM own)) AS people
     FROM discreet._protected_table p
     WHERE p.dataset IS NOT NULL AND p.relation <> :oid::oid
       AND p.relation IN (SELECT relation FROM up UNION SELECT relation FROM down)
@@ -223,7 +222,6 @@ class DatabaseCatalog:
             " WHERE :dataset::text IS NOT NULL ON CONFLICT (relation) DO UPDATE SET dataset = excluded.dataset",
             oid=relation.oid, dataset=dataset,
         )  # fmt: skip
-        self._plpy.execute("SELECT discreet._follow_parts()")
 
     def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None:
         categories = None if description.categories is None else list(description.categories)

@@ -21,6 +21,22 @@ from discreet.server.plpy import Plpy, run
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
 
+# to_regclass looks a name up as the planner will; pg_class is read as this transaction sees it
+TRUSTED = """
+    SELECT asked.schema, asked.name
+    FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS asked(schema, name)
+    JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(pg_catalog.format('%I.%I', asked.schema, asked.name))
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    CROSS JOIN LATERAL (
+        SELECT pg_catalog.bool_and(o.owner = 'pg_database_owner'::pg_catalog.regrole
+                                   OR pg_catalog.pg_has_role(o.owner, 'discreet_curator', 'MEMBER')) AS of_curators,
+               pg_catalog.bool_or(pg_catalog.pg_has_role(session_user, o.owner, 'MEMBER')) AS of_asker
+        FROM (VALUES (c.relowner), (n.nspowner)) AS o(owner)) AS owners
+    WHERE c.relkind IN ('r', 'p')
+      AND (owners.of_curators OR EXISTS (SELECT FROM discreet._protected_table p WHERE p.relation = c.oid))
+      AND (NOT owners.of_asker OR pg_catalog.pg_has_role(session_user, 'discreet_curator', 'MEMBER'))
+"""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -179,6 +195,7 @@ class Gate:
             "functions": sorted(function_names(tree)),
         }
         described = self.ledger("describe", request)
+        described["relations"] = self.trusted(described["relations"])
         plan = planned(
             tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters, wish.with_error
         )
@@ -195,6 +212,19 @@ class Gate:
         asked = Asked(plan, worth * sets, price.amount * sets, delta, price, key, self.domain_texts(plan))
         self.check_native(asked)
         return asked
+
+    def trusted(self, relations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The relations that can run no code of people who are not trusted.
+
+        Native SQL runs as the owner of the extension, and reading a table may run code of who owns it or its schema: in
+        predicates of its indexes, in casts of its types, in a view that was put in its place within the asker's own
+        transaction, which the ledger does not see. So a table is protected, or it and its schema belong to curators;
+        and neither belongs to the asker.
+        """
+        names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
+        rows = self._plpy.execute(self._plpy.prepare(TRUSTED, ["text[]", "text[]"]), names)
+        found = {(row["schema"], row["name"]) for row in rows}
+        return [relation for relation in relations if (relation["schema"], relation["name"]) in found]
 
     def worth(self, plan: Any, wish: Wish) -> Fraction:
         """Epsilon per grouping set: what is asked for within the cap, or the session's wish lowered to it."""
@@ -273,7 +303,7 @@ class Gate:
         texts = {}
         for position, key in enumerate(plan.grouping.keys):
             if key.domain is not None:
-                listed = ", ".join(f"({entry})::pg_catalog.text" for entry in key.domain)
+                listed = ", ".join(f"({key.one_of_its_equals(entry)})::pg_catalog.text" for entry in key.domain)
                 rows = self.before_data(f"SELECT pg_catalog.unnest(ARRAY[{listed}]) AS text")
                 texts[position] = list(dict.fromkeys(row["text"] for row in rows))
         return texts

@@ -1,0 +1,206 @@
+-- Questions that analysts ask, and that must be answered. One statement ends with ; at the end of a line.
+-- Words for tests may stand before one: "-- params: [...]" gives the values of $1, $2, …
+
+-- ===== a company: hr.employee, one row per person
+
+SELECT count(*) FROM hr.employee;
+SELECT count(*) AS staff FROM hr.employee AS e;
+SELECT count(dob), count(zip) FROM hr.employee;
+SELECT count(DISTINCT zip) FROM hr.employee;
+SELECT count(DISTINCT id) FROM hr.employee;
+SELECT dept, count(*) FROM hr.employee GROUP BY dept;
+SELECT dept, count(*) FROM hr.employee GROUP BY 1 ORDER BY 2 DESC;
+SELECT dept AS department, count(*) AS n FROM hr.employee GROUP BY department ORDER BY n DESC, department LIMIT 5;
+SELECT e.dept, avg(e.salary) FROM hr.employee e GROUP BY e.dept ORDER BY avg(e.salary) DESC;
+SELECT dept, gender, round(avg(salary)) AS mean FROM hr.employee GROUP BY dept, gender ORDER BY dept, gender;
+SELECT gender, avg(salary), stddev(salary), min(salary), max(salary) FROM hr.employee GROUP BY gender;
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY salary) AS median FROM hr.employee;
+SELECT dept, percentile_disc(0.9) WITHIN GROUP (ORDER BY salary DESC) FROM hr.employee GROUP BY dept;
+SELECT percentile_cont(0.25) WITHIN GROUP (ORDER BY salary), percentile_cont(0.75) WITHIN GROUP (ORDER BY salary)
+FROM hr.employee;
+SELECT sum(salary) AS payroll FROM hr.employee;
+SELECT dept, sum(salary) / 12 AS per_month FROM hr.employee GROUP BY dept;
+SELECT sum(salary * 1.05) - sum(salary) AS raise FROM hr.employee;
+SELECT sum(salary * CASE WHEN dept = 'Sales' THEN 0.10 ELSE 0.05 END) AS bonus FROM hr.employee;
+SELECT avg(CASE WHEN gender = 'F' THEN salary END) / avg(CASE WHEN gender = 'M' THEN salary END) AS pay_gap
+FROM hr.employee;
+SELECT avg(salary) FILTER (WHERE gender = 'F') AS women, avg(salary) FILTER (WHERE gender = 'M') AS men
+FROM hr.employee;
+SELECT count(*) FILTER (WHERE gender = 'F') * 100.0 / count(*) AS share_of_women FROM hr.employee;
+SELECT dept, count(*) FILTER (WHERE salary > 100000) AS high, count(*) AS staff FROM hr.employee GROUP BY dept;
+SELECT count(*) FROM hr.employee WHERE salary BETWEEN 50000 AND 75000;
+SELECT count(*) FROM hr.employee WHERE dept IN ('Sales', 'Support', 'Legal');
+SELECT count(*) FROM hr.employee WHERE dept NOT IN ('Executive') AND position <> 'Director';
+SELECT count(*) FROM hr.employee WHERE dept = ANY (ARRAY['Sales', 'Support']);
+SELECT count(*) FROM hr.employee WHERE position LIKE 'Senior%';
+SELECT count(*) FROM hr.employee WHERE position ILIKE '%lead%' OR position ILIKE '%manager%';
+SELECT count(*) FROM hr.employee WHERE position NOT LIKE '%specialist';
+SELECT count(*) FROM hr.employee WHERE zip IS NULL;
+SELECT count(*) FROM hr.employee WHERE gender IS NOT NULL AND NOT (gender = 'M');
+SELECT count(*) FROM hr.employee WHERE gender IS DISTINCT FROM 'M';
+SELECT count(*) FROM hr.employee WHERE (dept, gender) = ('Sales', 'F');
+SELECT count(*) FROM hr.employee WHERE dob < DATE '1970-01-01';
+SELECT count(*) FROM hr.employee WHERE dob BETWEEN '1980-01-01' AND '1989-12-31';
+SELECT count(*) FROM hr.employee WHERE extract(year FROM hired) = 2023;
+SELECT extract(year FROM hired) AS year, count(*) FROM hr.employee GROUP BY extract(year FROM hired) ORDER BY year;
+SELECT extract(month FROM hired) AS month, count(*) AS hired FROM hr.employee GROUP BY 1 ORDER BY 1;
+SELECT date_trunc('year', hired) AS year, count(*) FROM hr.employee GROUP BY 1 ORDER BY 1;
+SELECT date_trunc('quarter', hired)::date AS quarter, count(*) FROM hr.employee GROUP BY 1;
+SELECT avg(DATE '2025-01-01' - hired) / 365.25 AS years_of_service FROM hr.employee;
+SELECT avg((DATE '2025-01-01' - dob) / 365) AS age FROM hr.employee;
+SELECT (2025 - extract(year FROM dob))::int / 10 * 10 AS decade, count(*) FROM hr.employee GROUP BY 1 ORDER BY 1;
+SELECT bucket(salary, 10000) AS band, count(*) FROM hr.employee GROUP BY band ORDER BY band;
+SELECT bucket(salary, 2500.5) AS band, count(*) FROM hr.employee GROUP BY 1;
+SELECT CASE WHEN salary < 50000 THEN 'low' WHEN salary < 100000 THEN 'middle' ELSE 'high' END AS band, count(*)
+FROM hr.employee GROUP BY 1;
+SELECT CASE dept WHEN 'Sales' THEN 'front' WHEN 'Support' THEN 'front' ELSE 'back' END AS office, avg(salary)
+FROM hr.employee GROUP BY office;
+SELECT salary > 100000 AS well_paid, count(*) FROM hr.employee GROUP BY salary > 100000;
+SELECT left(zip, 3) AS area, count(*) FROM hr.employee GROUP BY left(zip, 3) HAVING count(*) > 20;
+SELECT substring(zip FROM 1 FOR 3), avg(salary) FROM hr.employee GROUP BY 1;
+SELECT upper(dept), lower(position), count(*) FROM hr.employee GROUP BY upper(dept), lower(position);
+SELECT COALESCE(gender, 'unknown') AS gender, count(*) FROM hr.employee GROUP BY 1;
+SELECT dept, count(*) FROM hr.employee GROUP BY dept HAVING count(*) > 10 AND avg(salary) > 60000;
+SELECT dept, count(*) FROM hr.employee GROUP BY dept HAVING dept <> 'Executive';
+SELECT dept, gender, count(*) FROM hr.employee GROUP BY ROLLUP (dept, gender);
+SELECT dept, gender, count(*), sum(salary) FROM hr.employee GROUP BY CUBE (dept, gender);
+SELECT dept, position, count(*) FROM hr.employee GROUP BY GROUPING SETS ((dept), (position), ());
+SELECT dept, count(*), round(100.0 * count(*) / sum(count(*)) OVER (), 1) AS percent FROM hr.employee GROUP BY dept;
+SELECT dept, avg(salary), rank() OVER (ORDER BY avg(salary) DESC) AS place FROM hr.employee GROUP BY dept;
+SELECT variance(salary), var_pop(salary), stddev_samp(salary), stddev_pop(salary) FROM hr.employee;
+SELECT count(salary), sum(salary), avg(salary) FROM hr.employee;
+SELECT sum(round(salary / 1000)) AS thousands FROM hr.employee;
+SELECT avg(sqrt(salary)), avg(abs(salary - 60000)), sum(sign(salary - 60000)) FROM hr.employee;
+SELECT avg(GREATEST(salary, 30000)), avg(LEAST(salary, 150000)) FROM hr.employee;
+SELECT avg(NULLIF(salary, 0)) FROM hr.employee;
+SELECT sum(salary) / NULLIF(count(*), 0) FROM hr.employee;
+SELECT avg(length(position)) FROM hr.employee;
+SELECT max(hired) FROM hr.employee WHERE dept = 'Sales';
+SELECT min(dob), max(dob) FROM hr.employee;
+SELECT count(*) FROM hr.employee WHERE trim(zip) = '02139' OR strpos(zip, '0214') = 1;
+SELECT count(*) FROM hr.employee WHERE position('lead' IN lower(position)) > 0;
+SELECT count(*) FROM hr.employee WHERE dept || '/' || position = 'Sales/Manager';
+SELECT avg(mod(salary, 1000)), avg(salary % 1000) FROM hr.employee;
+SELECT avg(salary::int), avg(salary::float8), count(salary::text) FROM hr.employee;
+SELECT avg((gender = 'F')::int) AS share FROM hr.employee;
+SELECT DISTINCT round(avg(salary), -3) FROM hr.employee GROUP BY dept;
+SELECT dept, count(*) FROM hr.employee WHERE true GROUP BY dept LIMIT 3 OFFSET 1;
+-- params: ["Sales", "50000"]
+SELECT count(*) FROM hr.employee WHERE dept = $1 AND salary > $2;
+-- params: ["2015-01-01", null, "3"]
+SELECT dept, count(*) FROM hr.employee WHERE hired >= $1 AND zip IS DISTINCT FROM $2 GROUP BY dept LIMIT $3;
+
+-- ===== the same through subqueries and WITH
+
+SELECT avg(salary) FROM (SELECT salary FROM hr.employee WHERE dept = 'Sales') s;
+SELECT dept, avg(pay) FROM (SELECT dept, salary / 12 AS pay FROM hr.employee) AS monthly GROUP BY dept;
+WITH sales AS (SELECT * FROM hr.employee WHERE dept = 'Sales') SELECT position, count(*) FROM sales GROUP BY position;
+WITH a AS (SELECT id, salary, dept FROM hr.employee), b AS (SELECT dept, salary * 2 AS s FROM a WHERE salary > 1000)
+SELECT dept, avg(s) FROM b GROUP BY dept;
+SELECT max(n) FROM (SELECT dept, count(*) AS n FROM hr.employee GROUP BY dept) t;
+SELECT dept, n FROM (SELECT dept, count(*) AS n FROM hr.employee GROUP BY dept) t WHERE n > 50 ORDER BY n DESC;
+SELECT *, n * 100 / total AS percent FROM (SELECT dept, count(*) AS n, sum(count(*)) OVER () AS total
+FROM hr.employee GROUP BY dept) t ORDER BY percent DESC;
+WITH counts AS (SELECT dept, gender, count(*) AS n FROM hr.employee GROUP BY dept, gender)
+SELECT dept, sum(CASE WHEN gender = 'F' THEN n ELSE 0 END) AS women, sum(n) AS everybody FROM counts GROUP BY dept;
+WITH by_dept AS (SELECT dept, avg(salary) AS pay FROM hr.employee GROUP BY dept),
+     ranked AS (SELECT dept, pay, rank() OVER (ORDER BY pay DESC) AS place FROM by_dept)
+SELECT dept, pay FROM ranked WHERE place <= 3;
+SELECT count(*) FROM (SELECT salary FROM hr.employee UNION ALL SELECT salary + 0 FROM hr.employee) twice;
+SELECT who, count(*) FROM (SELECT 'junior' AS who, salary FROM hr.employee WHERE salary < 50000
+UNION ALL SELECT 'senior', salary FROM hr.employee WHERE salary >= 50000) u GROUP BY who;
+SELECT count(*) FROM hr.employee a JOIN hr.employee b ON a.id = b.id WHERE a.dept = 'Sales' AND b.salary > 50000;
+SELECT count(*) FROM hr.employee a, hr.employee b WHERE a.id = b.id AND a.gender = b.gender;
+
+-- ===== a clinic: patients (one row each) and their visits (many)
+
+SELECT count(*) FROM clinic.visit;
+SELECT count(DISTINCT patient_id) FROM clinic.visit;
+SELECT count(DISTINCT patient_id) AS patients, count(*) AS visits FROM clinic.visit WHERE ward = 'Oncology';
+SELECT ward, count(*) FROM clinic.visit GROUP BY ward ORDER BY count(*) DESC;
+SELECT ward, count(DISTINCT patient_id) FROM clinic.visit GROUP BY ward;
+SELECT ward, sum(cost), avg(cost), count(*) FROM clinic.visit GROUP BY ward;
+SELECT extract(isodow FROM day) AS weekday, count(*) FROM clinic.visit GROUP BY 1 ORDER BY 1;
+SELECT date_trunc('month', day) AS month, sum(cost) FROM clinic.visit GROUP BY 1 ORDER BY 1;
+SELECT date_trunc('week', day) AS week, ward, count(*) FROM clinic.visit GROUP BY 1, 2;
+SELECT day, count(DISTINCT patient_id) FROM clinic.visit GROUP BY day;
+SELECT ward, percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM clinic.visit GROUP BY ward;
+SELECT avg(cost), stddev(cost) FROM clinic.visit WHERE day >= '2024-01-01' AND day < '2025-01-01';
+SELECT sum(cost) / count(DISTINCT patient_id) AS cost_per_patient FROM clinic.visit;
+SELECT ward, sum(cost) FILTER (WHERE day >= '2024-07-01') - sum(cost) FILTER (WHERE day < '2024-07-01') AS growth
+FROM clinic.visit GROUP BY ward;
+SELECT count(*) FROM clinic.visit WHERE cost > 1000 AND ward IN ('Surgery', 'Emergency');
+SELECT count(DISTINCT ward) FROM clinic.visit;
+SELECT count(id) FROM clinic.visit;
+SELECT max(cost), min(cost) FROM clinic.visit WHERE ward = 'Radiology';
+SELECT ward, count(*) FROM clinic.visit GROUP BY ROLLUP (ward);
+SELECT bucket(cost, 100) AS price, count(*) FROM clinic.visit GROUP BY 1 ORDER BY 1;
+SELECT smoker, count(*), avg(age) FROM clinic.patient GROUP BY smoker;
+SELECT sex, bucket(age, 10) AS age, count(*) FROM clinic.patient GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT diagnosis, count(*) FROM clinic.patient GROUP BY diagnosis ORDER BY 2 DESC LIMIT 10;
+SELECT insurer, diagnosis, count(*) FROM clinic.patient WHERE age >= 65 GROUP BY insurer, diagnosis;
+SELECT diagnosis FROM clinic.patient GROUP BY diagnosis;
+SELECT count(*) FROM clinic.patient WHERE diagnosis = 'Asthma' AND smoker;
+SELECT count(*) FROM clinic.patient WHERE smoker IS TRUE OR smoker IS UNKNOWN;
+SELECT count(*) FROM clinic.patient WHERE NOT smoker AND age NOT BETWEEN 18 AND 64;
+SELECT sum(age) / count(*) FROM clinic.patient;
+SELECT CASE WHEN age < 18 THEN 'child' WHEN age < 65 THEN 'adult' ELSE 'senior' END AS who, count(*)
+FROM clinic.patient GROUP BY 1;
+SELECT p.sex, count(*) FROM clinic.visit v JOIN clinic.patient p ON v.patient_id = p.id GROUP BY p.sex;
+SELECT p.diagnosis, avg(v.cost) FROM clinic.patient p JOIN clinic.visit v ON p.id = v.patient_id GROUP BY p.diagnosis;
+SELECT p.smoker, v.ward, count(DISTINCT p.id) FROM clinic.patient p JOIN clinic.visit v ON v.patient_id = p.id
+WHERE v.day >= '2024-01-01' GROUP BY p.smoker, v.ward;
+SELECT count(*) FROM clinic.patient p LEFT JOIN clinic.visit v ON v.patient_id = p.id WHERE v.cost IS NULL;
+SELECT p.insurer, count(v.cost) FROM clinic.patient p LEFT JOIN clinic.visit v
+ON p.id = v.patient_id AND v.cost > 500 GROUP BY p.insurer;
+SELECT p.sex, sum(v.cost) FROM clinic.patient p, clinic.visit v WHERE p.id = v.patient_id GROUP BY p.sex;
+SELECT count(*) FROM clinic.visit a JOIN clinic.visit b ON a.patient_id = b.patient_id AND a.day < b.day;
+SELECT avg(v.cost * CASE WHEN p.smoker THEN 2 ELSE 1 END) FROM clinic.visit v
+JOIN clinic.patient p ON p.id = v.patient_id;
+SELECT avg(v.cost / (p.age + 1)) FROM clinic.visit v JOIN clinic.patient p ON p.id = v.patient_id;
+SELECT x.ward, avg(x.age) FROM (SELECT v.ward, p.age FROM clinic.visit v
+JOIN clinic.patient p ON v.patient_id = p.id) x GROUP BY x.ward;
+WITH old AS (SELECT id, sex FROM clinic.patient WHERE age > 64), v AS (SELECT patient_id, cost FROM clinic.visit)
+SELECT sex, sum(cost) FROM old JOIN v ON old.id = v.patient_id GROUP BY sex;
+SELECT kind, count(*) FROM (SELECT 'patient' AS kind, age AS n FROM clinic.patient
+UNION ALL SELECT 'visit', 0 FROM clinic.visit) u GROUP BY kind;
+SELECT day - DATE '2024-01-01' > 180 AS second_half, count(*) FROM clinic.visit GROUP BY 1;
+SELECT count(*) FROM clinic.visit WHERE extract(dow FROM day) IN (0, 6);
+SELECT sum(cost)::int AS euros FROM clinic.visit;
+SELECT ward, sum(cost)::numeric(12, 2) FROM clinic.visit GROUP BY ward;
+SELECT ward, lag(sum(cost)) OVER (ORDER BY ward) FROM clinic.visit GROUP BY ward;
+
+-- ===== with public tables: zip_area (zip unique), ward_floor (no key)
+
+SELECT z.city, count(*) FROM hr.employee e JOIN zip_area z ON e.zip = z.zip GROUP BY z.city;
+SELECT z.city, avg(e.salary) FROM hr.employee e JOIN public.zip_area z USING (zip) GROUP BY z.city ORDER BY 2;
+SELECT count(*) FROM hr.employee e LEFT JOIN zip_area z ON e.zip = z.zip WHERE z.zip IS NULL;
+SELECT z.city, p.sex, count(*) FROM clinic.patient p JOIN zip_area z ON z.zip = p.zip GROUP BY 1, 2;
+SELECT sum(e.salary / z.population) FROM hr.employee e JOIN zip_area z ON z.zip = e.zip;
+SELECT w.floor, count(DISTINCT v.patient_id) FROM clinic.visit v JOIN ward_floor w ON w.ward = v.ward GROUP BY w.floor;
+SELECT count(*) FROM clinic.visit v, ward_floor w WHERE v.ward = w.ward AND w.beds > 10;
+SELECT count(*) FROM zip_area z JOIN hr.employee e ON z.zip = e.zip WHERE z.population > 10000;
+SELECT avg(e.salary) FROM hr.employee e JOIN zip_area z ON e.zip = z.zip OR left(e.zip, 3) = left(z.zip, 3);
+SELECT z.city, count(*) FROM (SELECT zip, salary FROM hr.employee WHERE salary > 50000) e
+JOIN (SELECT zip, city FROM zip_area WHERE population > 100) z ON e.zip = z.zip GROUP BY z.city;
+
+-- ===== a census: one row per person
+
+SELECT region, count(*) FROM census.person GROUP BY region;
+SELECT region, sex, bucket(age, 5) AS age, count(*) FROM census.person GROUP BY 1, 2, 3;
+SELECT region, percentile_cont(0.5) WITHIN GROUP (ORDER BY income) FROM census.person WHERE age >= 18 GROUP BY region;
+SELECT district, count(*) FROM census.person GROUP BY district HAVING count(*) >= 100 ORDER BY district;
+SELECT region, count(*) FILTER (WHERE age < 18) AS minors, count(*) FILTER (WHERE age >= 67) AS retired
+FROM census.person GROUP BY region;
+SELECT (count(*) FILTER (WHERE age < 15) + count(*) FILTER (WHERE age >= 65)) * 100.0
+/ count(*) FILTER (WHERE age BETWEEN 15 AND 64) AS dependency_ratio FROM census.person;
+SELECT region, sum(income) / count(income) AS mean_income FROM census.person GROUP BY region ORDER BY mean_income;
+SELECT sex, count(*) FROM census.person WHERE income > 3 * 12000 GROUP BY sex;
+SELECT region, district, count(*) FROM census.person GROUP BY ROLLUP (region, district);
+SELECT count(DISTINCT household) FROM census.person;
+SELECT avg(income) FROM census.person WHERE region = 'Coast' AND sex = 'F' AND age / 10 = 3;
+SELECT region, avg(COALESCE(income, 0)) FROM census.person GROUP BY region;
+SELECT width, count(*) FROM (SELECT trunc(income / 5000) AS width FROM census.person) t GROUP BY width;
+SELECT CASE WHEN count(*) > 1000 THEN 'large' ELSE 'small' END AS size, region FROM census.person GROUP BY region;
+SELECT region, count(*) FROM census.person WHERE region <> 'Islands' GROUP BY region ORDER BY count(*) FETCH FIRST 3 ROWS ONLY;
+SELECT max(avg) FROM (SELECT region, avg(income) FROM census.person GROUP BY region) AS t;

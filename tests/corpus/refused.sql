@@ -1,0 +1,489 @@
+-- Questions that must be refused, each after a line with its SQLSTATE and words that the message contains.
+
+-- ===== trackers: a question must not single out a person by what names people
+
+-- direct
+-- DP002: column id
+SELECT salary FROM hr.employee WHERE id = 7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id = 7;
+-- DP002: column id
+SELECT avg(salary) FROM hr.employee WHERE id = 7;
+-- DP002: column id
+SELECT sum(salary) FROM hr.employee WHERE 7 = id;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE gender = 'F' AND dept = 'Research' AND id = 7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id = 7 AND (gender = 'M' OR gender = 'F' OR gender = 'X');
+-- DP002: column patient_id
+SELECT sum(cost) FROM clinic.visit WHERE patient_id = 13;
+-- DP002: column id
+SELECT sum(cost) FROM clinic.visit WHERE id = 100;
+-- DP002: column id
+SELECT count(*) FROM clinic.patient WHERE id = 13 AND diagnosis = 'Kidney failure';
+-- difference: everybody, and everybody but one
+-- DP002: column id
+SELECT sum(salary) FROM hr.employee WHERE id <> 7;
+-- DP002: column id
+SELECT sum(salary) FROM hr.employee WHERE id != 7;
+-- DP002: column id
+SELECT sum(salary) FROM hr.employee WHERE NOT id = 7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE dept = 'Research' AND NOT (id = 7);
+-- DP002: column id
+SELECT sum(salary) FROM hr.employee WHERE id IS DISTINCT FROM 7;
+-- DP002: column id
+SELECT sum(salary) FROM hr.employee WHERE id < 7 OR id > 7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id NOT IN (7);
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id NOT BETWEEN 7 AND 7;
+-- individual tracker: key = v OR c, key = v OR NOT c, all
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id = 7 OR gender = 'F';
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id = 7 OR NOT gender = 'F';
+-- DP002: column id
+SELECT sum(salary) FROM hr.employee WHERE (id = 7 AND salary > 90000) OR dept = 'Legal';
+-- DP002: column id
+SELECT sum(salary) FROM hr.employee WHERE (id = 7 AND salary > 90000) OR NOT dept = 'Legal';
+-- general and union trackers
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE (gender = 'F' OR id = 7) AND NOT (gender = 'F' AND id <> 7);
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id = 7 OR dept = 'Sales' OR dept = 'Support';
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id IN (7, 8, 9) OR gender = 'M';
+-- counting a value out
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE dob > '1990-01-01' OR (id = 7 AND zip = '02138');
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE dob > '1990-01-01' OR (id = 7 AND salary BETWEEN 90000 AND 100000);
+-- De Morgan, double negation
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE NOT (id <> 7 OR gender <> 'F');
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE NOT NOT id = 7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE NOT (NOT (id = 7) AND NOT (gender = 'F'));
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE (id <> 7) IS NOT TRUE;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE (id = 7) = true;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE (id = 7) IS TRUE;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE (id = 7)::int = 1;
+-- BETWEEN, IN, row comparison, = ANY
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id BETWEEN 7 AND 7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id BETWEEN 1 AND 100;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id IN (7);
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE 7 IN (id, 0);
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE (id, gender) = (7, 'F');
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id = ANY (ARRAY[7]);
+-- DP001: ANY
+SELECT count(*) FROM hr.employee WHERE id = ANY ('{7}');
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id >= 7 AND id <= 7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id > 6 AND id < 8;
+-- arithmetic identities and casts
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id + 0 = 7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id * 1 - 7 = 0;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE -id = -7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE abs(id - 7) < 1;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id % 1000000 = 7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id::text = '7';
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id::numeric = 7.0;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE CAST(id AS text) LIKE '7';
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE NULLIF(id, 7) IS NULL;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE COALESCE(id, 0) = 7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE GREATEST(id, 7) = 7 AND LEAST(id, 7) = 7;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id = id AND id * id = 49;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE salary = id;
+-- params: ["7"]
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id = $1;
+-- CASE and FILTER
+-- DP002: column id
+SELECT sum(CASE WHEN id = 7 THEN salary ELSE 0 END) FROM hr.employee;
+-- DP002: column id
+SELECT sum(CASE id WHEN 7 THEN salary END) FROM hr.employee;
+-- DP002: column id
+SELECT count(*) FILTER (WHERE id = 7) FROM hr.employee;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE CASE WHEN id = 7 THEN true ELSE gender = 'F' END;
+-- DP002: column id
+SELECT avg(salary * (id = 7)::int) FROM hr.employee;
+-- DP002: column id
+SELECT count(DISTINCT CASE WHEN id = 7 THEN dept END) FROM hr.employee;
+-- DP002: column id
+SELECT sum(salary) FILTER (WHERE id <> 7), sum(salary) FROM hr.employee;
+-- through subqueries, WITH, joins
+-- DP002: column id
+SELECT count(*) FROM (SELECT id, salary FROM hr.employee) e WHERE id = 7;
+-- DP002: column who
+SELECT count(*) FROM (SELECT id AS who FROM hr.employee) e WHERE who = 7;
+-- DP002: column who
+WITH a AS (SELECT id AS who FROM hr.employee), b AS (SELECT who FROM a) SELECT count(*) FROM b WHERE who = 7;
+-- DP002: column id
+WITH one AS (SELECT * FROM hr.employee WHERE id = 7) SELECT avg(salary) FROM one;
+-- DP002: column id
+SELECT count(*) FROM hr.employee a JOIN hr.employee b ON a.id = b.id AND a.id = 7;
+-- DP002: column id
+SELECT count(*) FROM clinic.patient p JOIN clinic.visit v ON p.id = v.patient_id WHERE p.id = 13;
+-- DP002: column patient_id
+SELECT sum(v.cost) FROM clinic.patient p JOIN clinic.visit v ON p.id = v.patient_id AND v.patient_id IN (13, 14);
+-- DP002: column id
+SELECT count(*) FROM clinic.patient p LEFT JOIN clinic.visit v ON p.id = v.patient_id AND p.id = 13;
+-- DP002: column id
+SELECT count(*) FROM hr.employee e JOIN zip_area z ON e.id = z.population;
+-- DP002: column id
+SELECT count(*) FROM hr.employee e, ward_floor w WHERE e.id = w.beds;
+-- DP002: column x
+SELECT count(*) FROM (SELECT id AS x FROM clinic.patient UNION ALL SELECT age FROM clinic.patient) u WHERE x = 13;
+-- DP002: column x
+SELECT count(*) FROM (SELECT id AS x FROM clinic.patient UNION ALL SELECT age FROM clinic.patient) p
+JOIN clinic.visit v ON p.x = v.patient_id;
+-- people as groups, and what names them inside a number
+-- DP002: column id
+SELECT id, count(*) FROM hr.employee GROUP BY id;
+-- DP002: column patient_id
+SELECT patient_id, sum(cost) FROM clinic.visit GROUP BY patient_id;
+-- DP002: column id
+SELECT id % 100, avg(salary) FROM hr.employee GROUP BY 1;
+-- DP002: column id
+SELECT sum(id) FROM hr.employee;
+-- DP002: column id
+SELECT max(id) FROM hr.employee;
+-- DP002: column id
+SELECT sum(salary * id) FROM hr.employee;
+-- DP002: column id
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY id) FROM hr.employee;
+-- DP002: column id
+SELECT bucket(id, 1), count(*) FROM hr.employee GROUP BY 1;
+-- DP002: column id
+SELECT count(DISTINCT id + 0) FROM hr.employee;
+
+-- ===== one row, not a statistic
+
+-- DP001: *
+SELECT * FROM hr.employee;
+-- DP001: GROUP BY
+SELECT name, salary FROM hr.employee;
+-- DP001: GROUP BY
+SELECT salary FROM hr.employee ORDER BY salary DESC LIMIT 1;
+-- DP001: GROUP BY
+SELECT DISTINCT dept FROM hr.employee;
+-- DP001: GROUP BY
+SELECT DISTINCT ON (dept) dept, salary FROM hr.employee ORDER BY dept, salary DESC;
+-- DP001: GROUP BY
+SELECT dept, salary, count(*) FROM hr.employee GROUP BY dept;
+-- DP001: there is no column employee
+SELECT employee FROM hr.employee;
+-- DP001: there is no column e
+SELECT count(e) FROM hr.employee e;
+-- DP001: empty select list
+SELECT FROM hr.employee;
+-- DP001: single rows
+SELECT 1 FROM hr.employee;
+-- DP001: array_agg
+SELECT array_agg(salary) FROM hr.employee;
+-- DP001: string_agg
+SELECT string_agg(name, ',') FROM hr.employee;
+-- DP001: json_agg
+SELECT json_agg(salary) FROM hr.employee;
+-- DP001: mode
+SELECT mode() WITHIN GROUP (ORDER BY salary) FROM hr.employee;
+-- DP001: bool_or
+SELECT bool_or(salary > 190000) FROM hr.employee;
+-- DP001: every
+SELECT every(salary > 0) FROM hr.employee;
+-- DP001: DISTINCT
+SELECT sum(DISTINCT salary) FROM hr.employee;
+-- DP001: ORDER BY
+SELECT count(salary ORDER BY salary) FROM hr.employee;
+
+-- ===== one person must not count for more, and no row may depend on another
+
+-- DP001: LIMIT
+SELECT avg(salary) FROM (SELECT salary FROM hr.employee ORDER BY salary DESC LIMIT 1) t;
+-- DP001: LIMIT
+SELECT count(*) FROM (SELECT dept FROM hr.employee OFFSET 10) t;
+-- DP001: LIMIT
+SELECT count(*) FROM (SELECT dept FROM hr.employee FETCH FIRST 10 ROWS ONLY) t;
+-- DP001: DISTINCT
+SELECT count(*) FROM (SELECT DISTINCT salary FROM hr.employee) t;
+-- DP001: function row_number
+SELECT avg(salary) FROM (SELECT salary, row_number() OVER (ORDER BY salary) AS n FROM hr.employee) t WHERE n = 1;
+-- DP001: function rank
+SELECT count(*) FROM (SELECT rank() OVER (PARTITION BY dept ORDER BY salary) r FROM hr.employee) t WHERE r = 1;
+-- DP001: subquery
+SELECT count(*) FROM hr.employee WHERE salary > (SELECT avg(salary) FROM hr.employee);
+-- DP001: subquery
+SELECT count(*) FROM hr.employee WHERE EXISTS (SELECT FROM clinic.patient);
+-- DP001: subquery
+SELECT count(*) FROM hr.employee WHERE zip IN (SELECT zip FROM zip_area);
+-- DP001: subquery
+SELECT dept, (SELECT max(salary) FROM hr.employee) FROM hr.employee GROUP BY dept;
+-- DP001: subquery
+SELECT count(*), ARRAY(SELECT salary FROM hr.employee) FROM hr.employee;
+-- DP001: TABLESAMPLE
+SELECT count(*) FROM hr.employee TABLESAMPLE SYSTEM (10);
+-- DP001: ctid
+SELECT count(*) FROM hr.employee WHERE ctid = '(0,1)';
+-- DP001: xmin
+SELECT count(DISTINCT xmin) FROM hr.employee;
+-- DP001: tableoid
+SELECT count(*) FROM hr.employee WHERE tableoid = 1;
+-- DP001: function generate_series
+SELECT count(*) FROM (SELECT generate_series(1, 1000) FROM hr.employee) t;
+-- DP001: function in FROM
+SELECT count(*) FROM hr.employee, generate_series(1, 1000);
+-- DP001: LATERAL
+SELECT count(*) FROM hr.employee e, LATERAL (SELECT e.salary) t;
+-- DP001: on the person
+SELECT count(*) FROM hr.employee a, hr.employee b;
+-- DP001: on the person
+SELECT count(*) FROM hr.employee a JOIN hr.employee b ON a.dept = b.dept;
+-- DP001: on the person
+SELECT count(*) FROM hr.employee a CROSS JOIN hr.employee b;
+-- DP002: column id
+SELECT count(*) FROM clinic.visit a JOIN clinic.visit b ON a.id = b.id;
+-- DP002: column id
+SELECT count(*) FROM clinic.patient p JOIN clinic.visit v ON p.id <> v.patient_id;
+-- DP001: several datasets
+SELECT count(*) FROM hr.employee e JOIN clinic.patient p ON e.id = p.id;
+-- DP001: NATURAL
+SELECT count(*) FROM clinic.patient NATURAL JOIN clinic.visit;
+-- DP001: FULL JOIN
+SELECT count(*) FROM clinic.patient p FULL JOIN clinic.visit v ON p.id = v.patient_id;
+-- DP001: RIGHT
+SELECT count(*) FROM clinic.patient p RIGHT JOIN clinic.visit v ON p.id = v.patient_id;
+-- DP001: LEFT JOIN from public
+SELECT count(*) FROM zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip;
+-- DP001: UNION ALL
+SELECT count(*) FROM (SELECT salary FROM hr.employee UNION SELECT salary FROM hr.employee) u;
+-- DP001: UNION ALL
+SELECT count(*) FROM (SELECT salary FROM hr.employee EXCEPT SELECT salary FROM hr.employee) u;
+-- DP001: UNION ALL
+SELECT count(*) FROM (SELECT zip FROM hr.employee INTERSECT SELECT zip FROM zip_area) u;
+-- DP001: several datasets
+SELECT count(*) FROM (SELECT zip FROM hr.employee UNION ALL SELECT zip FROM clinic.patient) u;
+-- DP001: people and public
+SELECT count(*) FROM (SELECT zip FROM hr.employee UNION ALL SELECT zip FROM zip_area) u;
+-- DP001: several types
+SELECT count(*) FROM (SELECT salary AS x FROM hr.employee UNION ALL SELECT hired FROM hr.employee) u;
+-- DP001: WITH RECURSIVE
+WITH RECURSIVE r AS (SELECT salary FROM hr.employee UNION ALL SELECT salary FROM r) SELECT count(*) FROM r;
+-- DP001: GROUP BY below
+SELECT count(*) FROM hr.employee e JOIN (SELECT dept, count(*) FROM hr.employee GROUP BY dept) d ON d.dept = e.dept;
+-- DP001: several datasets
+SELECT count(*) FROM hr.employee e JOIN clinic.patient p ON e.zip = p.zip AND e.id = p.id;
+-- DP001: without people
+SELECT count(*) FROM zip_area;
+-- DP001: without FROM
+SELECT 1;
+-- DP001: more than 32 grouping sets
+SELECT count(*) FROM hr.employee GROUP BY CUBE (dept, gender, position, zip, hired, dob);
+
+-- ===== without bounds a person's influence has no limit
+
+-- DP005: household
+SELECT sum(household) FROM census.person;
+-- DP005: household
+SELECT avg(household) FROM census.person;
+-- DP005: household
+SELECT stddev(household) FROM census.person;
+-- DP005: household
+SELECT max(household) FROM census.person;
+-- DP005: household
+SELECT sum(income * household) FROM census.person;
+-- DP005: household
+SELECT count(*) FROM census.person WHERE household + 0 = 5;
+-- DP005: household
+SELECT bucket(household, 10), count(*) FROM census.person GROUP BY 1;
+-- DP005: near to 0
+SELECT sum(income / age) FROM census.person;
+-- DP005: near to 0
+SELECT avg(salary / (salary - 50000)) FROM hr.employee;
+-- DP005: argument
+SELECT sum(CASE WHEN age > 5 THEN household ELSE 0 END) FROM census.person;
+
+-- ===== errors as an oracle: what can fail on a row is not let in
+
+-- DP001: function ln
+SELECT sum(ln(salary)) FROM hr.employee;
+-- DP001: function power
+SELECT sum(power(salary, 2)) FROM hr.employee;
+-- DP001: operator ^
+SELECT sum(salary ^ 2) FROM hr.employee;
+-- DP001: function exp
+SELECT sum(exp(age)) FROM clinic.patient;
+-- DP001: cast from text
+SELECT count(*) FROM hr.employee WHERE zip::int > 2000;
+-- DP001: cast from text
+SELECT count(*) FROM hr.employee WHERE name::date > '2000-01-01';
+-- DP001: cast to
+SELECT count(*) FROM hr.employee WHERE name::xml IS NOT NULL;
+-- DP001: cast to
+SELECT count(*) FROM hr.employee WHERE name::varchar(3) = 'Ali';
+-- DP001: cast to
+SELECT count(*) FROM hr.employee WHERE zip::regclass IS NOT NULL;
+-- DP001: function to_number
+SELECT sum(to_number(zip, '99999')) FROM hr.employee;
+-- DP001: function to_date
+SELECT count(*) FROM hr.employee WHERE to_date(name, 'YYYY') > hired;
+-- DP001: operator ~
+SELECT count(*) FROM hr.employee WHERE name ~ '(a+)+$';
+-- DP001: function regexp_replace
+SELECT count(*) FROM hr.employee WHERE regexp_replace(name, 'a', '(') = 'x';
+-- DP001: SIMILAR
+SELECT count(*) FROM hr.employee WHERE name SIMILAR TO 'A%';
+-- DP001: LIKE
+SELECT count(*) FROM hr.employee WHERE name LIKE dept;
+-- DP001: escape character
+SELECT count(*) FROM hr.employee WHERE name LIKE 'Alice\';
+-- DP001: array
+SELECT count(*) FROM hr.employee WHERE (ARRAY[1, 2])[salary::int] = 1;
+-- DP001: function repeat
+SELECT count(*) FROM hr.employee WHERE length(repeat(name, 1000000)) > 1;
+-- DP001: function chr
+SELECT count(*) FROM hr.employee WHERE chr(salary::int) = 'a';
+-- DP001: function make_date
+SELECT count(*) FROM hr.employee WHERE make_date(salary::int, 1, 1) > hired;
+-- DP001: operator ->
+SELECT count(*) FROM hr.employee WHERE name -> 'a' IS NULL;
+-- DP001: arithmetic on date
+SELECT count(*) FROM hr.employee WHERE hired + 1000000 > '2024-01-01';
+-- DP001: interval
+SELECT count(*) FROM hr.employee WHERE hired > DATE '2024-01-01' - INTERVAL '1 year';
+-- DP001: digits
+SELECT sum(salary * 1e60 * salary) FROM hr.employee;
+-- DP001: digits
+SELECT count(*) FROM hr.employee WHERE salary > 1e999999999;
+-- DP001: is no numeric
+SELECT count(*) FROM hr.employee WHERE salary > 'much';
+-- DP001: is no date
+SELECT count(*) FROM hr.employee WHERE hired > '2024-02-30';
+-- DP001: is no date
+SELECT count(*) FROM hr.employee WHERE hired > 'now';
+-- DP001: kinds numeric and text
+SELECT count(*) FROM hr.employee WHERE name = salary;
+
+-- ===== running code, reading time, users and settings
+
+-- DP001: function pg_sleep
+SELECT count(*) FROM hr.employee WHERE pg_sleep(1) IS NULL;
+-- DP001: function query_to_xml
+SELECT count(*), query_to_xml('SELECT * FROM hr.employee', true, true, '') FROM hr.employee;
+-- DP001: function set_config
+SELECT set_config('x.y', 'z', false), count(*) FROM hr.employee;
+-- DP001: function nextval
+SELECT count(*) FROM hr.employee WHERE nextval('s') > salary;
+-- DP001: function pg_notify
+SELECT count(*) FROM hr.employee WHERE pg_notify('a', name) IS NULL;
+-- DP001: function pg_advisory_lock
+SELECT count(*) FROM hr.employee WHERE pg_advisory_lock(1) IS NULL;
+-- DP001: function lo_import
+SELECT lo_import('/etc/passwd'), count(*) FROM hr.employee;
+-- DP001: function random
+SELECT count(*) FROM hr.employee WHERE random() < 0.5;
+-- DP001: function now
+SELECT count(*) FROM hr.employee WHERE hired > now();
+-- DP001: time or user
+SELECT count(*) FROM hr.employee WHERE hired > current_date;
+-- DP001: time or user
+SELECT count(*) FROM hr.employee WHERE name = current_user;
+-- DP001: function mine.f
+SELECT count(*) FROM hr.employee WHERE mine.f(salary);
+-- DP001: function f
+SELECT f(count(*)) FROM hr.employee;
+-- DP001: function dblink
+SELECT dblink('dbname=x', 'SELECT 1'), count(*) FROM hr.employee;
+-- DP001: operator of another schema
+SELECT count(*) FROM hr.employee WHERE salary OPERATOR(mine.=) 1;
+-- DP001: operator of another schema
+SELECT count(*) OPERATOR(mine.@@) ANY (ARRAY[1]) FROM hr.employee;
+-- DP001: cast to mine
+SELECT count(*)::mine FROM hr.employee;
+-- DP001: cast to d
+SELECT count(*)::pg_temp.d FROM hr.employee;
+-- DP001: COLLATE
+SELECT count(*) FROM hr.employee WHERE name COLLATE "C" < 'a';
+-- DP001: XML
+SELECT count(*), xmlelement(name x) FROM hr.employee;
+-- DP001: USING
+SELECT dept, count(*) FROM hr.employee GROUP BY dept ORDER BY count(*) USING OPERATOR(mine.<);
+-- DP001: USING
+SELECT dept, rank() OVER (ORDER BY count(*) USING OPERATOR(mine.<)) FROM hr.employee GROUP BY dept;
+
+-- ===== not a question, or about what is not there
+
+-- DP001: not SQL
+SELEC count(*) FROM hr.employee;
+-- DP001: 2 statements
+SELECT count(*) FROM hr.employee; DELETE FROM hr.employee;
+-- DP001: 0 statements
+;
+-- DP001: INSERT
+INSERT INTO hr.employee VALUES (1);
+-- DP001: UPDATE
+UPDATE hr.employee SET salary = 0;
+-- DP001: DELETE
+DELETE FROM hr.employee;
+-- DP001: COPY
+COPY hr.employee TO STDOUT;
+-- DP001: EXPLAIN
+EXPLAIN ANALYZE SELECT count(*) FROM hr.employee;
+-- DP001: DO
+DO $$BEGIN END$$;
+-- DP001: INTO
+SELECT count(*) INTO t FROM hr.employee;
+-- DP001: FOR UPDATE
+SELECT count(*) FROM hr.employee FOR UPDATE;
+-- DP001: VALUES
+VALUES (1);
+-- DP001: UNION
+SELECT count(*) FROM hr.employee UNION ALL SELECT count(*) FROM hr.employee;
+-- DP001: WITH query
+WITH gone AS (DELETE FROM hr.employee RETURNING *) SELECT count(*) FROM gone;
+-- DP001: parameter $1
+SELECT count(*) FROM hr.employee WHERE salary > $1;
+-- DP001: no column wages
+SELECT avg(wages) FROM hr.employee;
+-- DP001: no column name
+SELECT count(*) FROM clinic.patient WHERE name = 'Tom Fielding';
+-- DP001: ambiguous
+SELECT count(*) FROM clinic.patient p JOIN zip_area z ON p.zip = z.zip WHERE zip = '02139';
+-- DP001: schema
+SELECT count(*) FROM hr.employee WHERE hr.employee.salary > 1;
+-- DP001: database
+SELECT count(*) FROM other.hr.employee;
+-- 42704: hr.nothing
+SELECT count(*) FROM hr.nothing;
+-- 42704: pg_stats
+SELECT count(*) FROM hr.employee, pg_stats;
+-- DP004: no budget
+SELECT count(*) FROM hr.secret;
+-- DP004: no budget
+SELECT count(*) FROM hr.employee e JOIN hr.secret s ON e.id = s.id;

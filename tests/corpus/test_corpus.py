@@ -1,0 +1,46 @@
+"""Every statement of the corpus is planned without a server: accepted, or refused for the reason it is listed with."""
+
+from __future__ import annotations
+
+import pytest
+from pglast import parse_sql
+from pglast.stream import RawStream
+from tests.corpus.sample import Question, planned, questions
+
+from discreet.core.errors import DiscreetError
+from discreet.gate.run import statements
+
+ACCEPTED, REFUSED = list(questions("accepted.sql")), list(questions("refused.sql"))
+
+
+def by_sql(question: Question) -> str:
+    return question.sql
+
+
+def test_the_corpus_is_as_large_as_promised() -> None:
+    assert min(len(ACCEPTED), len(REFUSED)) >= 150
+    assert len({question.sql for question in ACCEPTED + REFUSED}) == len(ACCEPTED + REFUSED)
+
+
+@pytest.mark.parametrize("question", ACCEPTED, ids=by_sql)
+def test_it_is_accepted_and_what_is_printed_parses_to_the_same(question: Question) -> None:
+    plan = planned(question.sql, question.parameters)
+    assert plan.measurements
+    assert RawStream()(parse_sql(plan.answer_sql)) == plan.answer_sql
+    for keys in plan.grouping.sets:
+        for statement in statements(plan, keys, 1):
+            assert len(parse_sql(statement.sql)) == 1
+
+
+@pytest.mark.parametrize("question", ACCEPTED, ids=by_sql)
+def test_the_same_text_has_the_same_plan(question: Question) -> None:
+    assert repr(planned(question.sql, question.parameters)) == repr(planned(question.sql, question.parameters))
+
+
+@pytest.mark.parametrize("question", REFUSED, ids=by_sql)
+def test_it_is_refused_with_its_code_its_reason_and_a_hint(question: Question) -> None:
+    with pytest.raises(DiscreetError) as refusal:
+        planned(question.sql, question.parameters)
+    assert (refusal.value.sqlstate, question.words) == (question.code, question.words)
+    assert question.words in refusal.value.message
+    assert refusal.value.hint

@@ -1,0 +1,140 @@
+"""Row expressions: bounds follow from those of the columns, and nothing that is let in can fail."""
+
+from __future__ import annotations
+
+import pytest
+from pglast import parse_sql
+from tests.corpus.sample import SCHEMA
+
+from discreet.core.errors import DiscreetError
+from discreet.gate.expressions import DEEPEST, Expressions
+from discreet.gate.functions import FUNCTIONS
+from discreet.gate.intervals import Interval
+from discreet.gate.sources import Names, Sources
+from discreet.gate.values import Value
+
+
+def expressions(table: str = "hr.employee", parameters: tuple[str | None, ...] = ()) -> Expressions:
+    (node,) = parse_sql(f"SELECT FROM {table}")[0].stmt.fromClause
+    return Expressions(Names(Sources(SCHEMA, parameters).table(node).names, parameters))
+
+
+def value(text: str, table: str = "hr.employee") -> Value:
+    return expressions(table).value(parse_sql(f"SELECT {text}")[0].stmt.targetList[0].val)
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("salary", (0, 200_000)),
+        ("salary * 2 + 1", (1, 400_001)),
+        ("-salary", (-200_000, 0)),
+        ("1000 - salary / 10", (-19_000, 1000)),
+        ("salary % 7", (-7, 7)),
+        ("mod(salary, 100)", (-100, 100)),
+        ("abs(salary - 50000)", (0, 150_000)),
+        ("sign(salary)", (-1, 1)),
+        ("round(salary)", (-1, 200_001)),
+        ("sqrt(salary)", (0, 448)),
+        ("CASE WHEN dept = 'Sales' THEN salary ELSE -5 END", (-5, 200_000)),
+        ("COALESCE(salary, 300000)", (0, 300_000)),
+        ("LEAST(salary, 50000)", (0, 200_000)),
+        ("NULLIF(salary, 0)", (0, 200_000)),
+        ("salary::int", (-0.5, 200_000.5)),
+        ("(gender = 'F')::int", (0, 1)),
+        ("hired - dob", (-3_652_059, 3_652_059)),
+        ("extract(month FROM hired)", (1, 12)),
+        ("length(name)", (0, 2**30)),
+        ("bucket(salary, 7000)", (0, 196_000)),
+        ("salary / 0", None),
+    ],
+)
+def test_bounds_follow_from_those_of_the_columns(text: str, bounds: tuple[float, float] | None) -> None:
+    if bounds is None:
+        with pytest.raises(DiscreetError, match="near to 0"):
+            value(text)
+    else:
+        interval = value(text).interval
+        assert interval is not None
+        assert (float(interval.lower), float(interval.upper)) == bounds
+
+
+def test_whole_numbers_stay_whole_where_64_bits_are_enough() -> None:
+    assert value("age * age", "clinic.patient").sql.count("int8") > 0
+    assert "int8" not in value("age * 100000000000000000", "clinic.patient").sql
+
+
+def test_a_divisor_is_tested_before_the_division() -> None:
+    assert "OPERATOR(pg_catalog.<>) 0" in value("age / age", "clinic.patient").sql
+    assert value("age / age", "clinic.patient").interval == Interval.of(-120, 120)
+
+
+def test_floating_point_columns_are_compared_as_exact_numbers() -> None:
+    assert value("salary::float8 IS DISTINCT FROM salary").sql.count("pg_catalog.numeric") >= 2
+
+
+def test_joined_texts_stay_short() -> None:
+    assert value("name || dept").sql.count("pg_catalog.left") == 2
+
+
+def test_infinite_dates_do_not_pass_a_choice() -> None:
+    assert value("COALESCE(hired, dob)").sql.count("'9999-12-31'") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "domain"),
+    [
+        ("gender", ("'F'::text", "'M'::text", "'X'::text")),
+        ("gender = 'F'", ("true", "false")),
+        ("CASE WHEN salary > 1 THEN 'a' WHEN salary > 0 THEN 'b' ELSE 'a' END", ("'a'", "'b'")),
+        ("extract(quarter FROM hired)", ("1", "2", "3", "4")),
+        ("CASE WHEN salary > 1 THEN dept ELSE 'none' END", None),
+        ("upper(gender)", None),
+        ("zip", None),
+    ],
+)
+def test_values_known_without_data_are_listed(text: str, domain: tuple[str, ...] | None) -> None:
+    assert value(text).domain == domain
+
+
+def test_buckets_are_listed_up_to_a_limit() -> None:
+    assert len(value("bucket(salary, 1000)").domain or ()) == 201
+    assert value("bucket(salary, 1)").domain is None
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_function_is_called_with_the_right_number_of_arguments(name: str) -> None:
+    least, most = FUNCTIONS[name].arity
+    for count in (least - 1, most + 1):
+        with pytest.raises(DiscreetError, match="a call that is not"):
+            value(f'"{name}"({", ".join(["salary"] * count)})')
+
+
+@pytest.mark.parametrize(
+    "call", ["lower(DISTINCT name)", "lower(VARIADIC name)", "abs(salary) FILTER (WHERE true)", "abs(salary) OVER ()"]
+)
+def test_a_function_is_not_called_as_an_aggregate(call: str) -> None:
+    with pytest.raises(DiscreetError, match=r"as an aggregate|in an expression"):
+        value(call)
+
+
+def test_a_refused_expression_leaves_no_depth_behind() -> None:
+    scope = expressions()
+    refused = parse_sql("SELECT f(1)")[0].stmt.targetList[0].val
+    for _ in range(2 * DEEPEST):
+        with pytest.raises(DiscreetError, match="function f"):
+            scope.value(refused)
+    assert scope.value(parse_sql("SELECT 1")[0].stmt.targetList[0].val).sql == "1"
+
+
+def test_depth_is_limited() -> None:
+    with pytest.raises(DiscreetError, match="nested too deeply"):
+        value("1" + "+1" * DEEPEST)
+
+
+def test_parameters_are_read_as_literals() -> None:
+    scope = expressions(parameters=("7", None))
+    condition = parse_sql("SELECT salary > $1 AND zip IS DISTINCT FROM $2")[0].stmt.targetList[0].val
+    assert scope.condition(condition).count("NULL") == 1
+    with pytest.raises(DiscreetError, match=r"\$3 has no value"):
+        scope.value(parse_sql("SELECT $3")[0].stmt.targetList[0].val)

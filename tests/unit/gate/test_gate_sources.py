@@ -1,0 +1,162 @@
+"""Unit propagation, rule by rule: who the person of a row is, and how often one person may appear."""
+
+from __future__ import annotations
+
+import pytest
+from pglast import parse_sql
+from tests.corpus.sample import SCHEMA, TABLES
+
+from discreet.core.errors import DiscreetError
+from discreet.gate.schema import Column, Relation, Schema
+from discreet.gate.sources import Limits, Source, Sources
+
+
+def source(text: str, schema: Schema = SCHEMA) -> Source:
+    """Of SELECT … FROM <text>, with a WHERE if there is one."""
+    return Sources(schema, ()).rows(parse_sql(f"SELECT FROM {text}")[0].stmt, {})[0]
+
+
+def with_tables(*tables: Relation) -> Schema:
+    return Schema({(table.schema, table.name): table for table in TABLES + tables}, SCHEMA.datasets)
+
+
+SINGLE = [
+    "hr.employee",
+    "hr.employee e",
+    "ONLY hr.employee",
+    "hr.employee WHERE salary > 1",
+    "hr.employee a JOIN hr.employee b ON a.id = b.id",
+    "hr.employee a LEFT JOIN hr.employee b ON b.id = a.id AND b.dept = 'Sales'",
+    "hr.employee a, hr.employee b WHERE a.id = b.id",
+    "hr.employee a JOIN hr.employee b USING (id)",
+    "hr.employee e JOIN public.zip_area z ON e.zip = z.zip",
+    "hr.employee e JOIN public.zip_area z USING (zip)",
+    "hr.employee e LEFT JOIN public.zip_area z ON z.zip = e.zip AND z.population > 5",
+    "(SELECT salary FROM hr.employee WHERE dept = 'Sales') s",
+    "(SELECT * FROM hr.employee) a JOIN (SELECT id AS who FROM hr.employee) b ON a.id = b.who",
+]
+MANY = [
+    "clinic.visit",
+    "clinic.patient p JOIN clinic.visit v ON p.id = v.patient_id",
+    "clinic.visit a JOIN clinic.visit b ON a.patient_id = b.patient_id",
+    "hr.employee, public.zip_area",
+    "hr.employee e JOIN public.zip_area z ON e.zip <> z.zip",
+    "hr.employee e JOIN public.zip_area z ON e.zip = z.city",
+    "hr.employee e JOIN public.zip_area z ON z.zip = z.zip",
+    "hr.employee e JOIN public.zip_area z ON z.zip = '02139'",
+    "hr.employee e JOIN public.zip_area z ON e.zip = z.zip OR true",
+    "hr.employee e JOIN public.zip_area z ON NOT e.zip = z.zip",
+    "hr.employee e JOIN (SELECT zip FROM public.zip_area) z ON e.zip = z.zip",
+    "public.zip_area z JOIN hr.employee e ON e.zip = z.zip",
+    "(SELECT salary FROM hr.employee UNION ALL SELECT salary FROM hr.employee) u",
+]
+
+
+@pytest.mark.parametrize("text", SINGLE)
+def test_a_person_has_one_row(text: str) -> None:
+    found = source(text)
+    assert found.unit is not None
+    assert found.single
+
+
+@pytest.mark.parametrize("text", MANY)
+def test_a_person_may_have_many_rows(text: str) -> None:
+    found = source(text)
+    assert found.unit is not None
+    assert not found.single
+
+
+@pytest.mark.parametrize("text", ["public.zip_area", "public.zip_area z JOIN public.ward_floor w ON w.beds = 1"])
+def test_public_rows_have_no_person(text: str) -> None:
+    assert source(text).unit is None
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("hr.employee e", '"e"."id"'),
+        ("clinic.visit", '"visit"."patient_id"'),
+        ("(SELECT salary FROM hr.employee) s", '"s"."discreet unit"'),
+        ("clinic.visit v JOIN clinic.patient p ON p.id = v.patient_id", '"v"."patient_id"'),
+        ("public.ward_floor w JOIN clinic.visit v ON w.ward = v.ward", '"v"."patient_id"'),
+    ],
+)
+def test_the_person_is_named_by_the_unit(text: str, unit: str) -> None:
+    assert source(text).unit == unit
+
+
+def test_rows_without_a_person_are_left_out_of_a_subquery() -> None:
+    assert '"visit"."patient_id" IS NOT NULL' in source("(SELECT cost FROM clinic.visit) v").sql
+
+
+def test_a_join_has_the_wider_reach_and_the_stricter_cap() -> None:
+    joined = source("clinic.patient p JOIN clinic.visit v ON p.id = v.patient_id")
+    assert joined.limits == Limits(3, 5) == source("clinic.visit").limits
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("hr.employee a, hr.employee b", "not on the person"),
+        ("hr.employee a JOIN hr.employee b ON a.dept = b.dept", "not on the person"),
+        ("hr.employee a JOIN hr.employee b ON a.id = a.id", "singles out"),
+        ("hr.employee a JOIN hr.employee b ON a.id = b.salary", "singles out"),
+        ("hr.employee a JOIN hr.employee b ON a.id = b.id OR true", "singles out"),
+        ("hr.employee a JOIN hr.employee b ON a.id >= b.id", "singles out"),
+        ("hr.employee e JOIN clinic.patient p ON e.id = p.id", "several datasets"),
+        ("public.zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip", "people on the left|LEFT JOIN from public"),
+        ("clinic.patient p RIGHT JOIN clinic.visit v ON p.id = v.patient_id", "RIGHT"),
+        ("hr.employee, hr.employee", "two tables of one name|not on the person"),
+        ("hr.employee e JOIN public.zip_area e ON true", "two tables of one name"),
+        ("hr.employee AS e(a, b)", "column aliases"),
+        ("(SELECT salary FROM hr.employee) AS e(a)", "column aliases"),
+        ("(SELECT dept, dept FROM hr.employee) e", "two columns of the name dept"),
+        ("(hr.employee e JOIN public.zip_area z ON true) AS j", "a name of its own"),
+    ],
+)
+def test_what_could_mix_people_is_refused(text: str, words: str) -> None:
+    with pytest.raises(DiscreetError, match=words):
+        source(text)
+
+
+def test_a_column_that_is_the_unit_in_one_part_of_a_union_only_links_nobody() -> None:
+    union = "(SELECT id AS x FROM clinic.patient UNION ALL SELECT {} FROM clinic.patient) u"
+    visits = "JOIN clinic.visit v ON u.x = v.patient_id"
+    assert source(f"{union.format('id')} {visits}").unit == '"u"."discreet unit"'
+    with pytest.raises(DiscreetError, match="singles out"):
+        source(f"{union.format('age')} {visits}")
+
+
+def test_a_unique_key_of_doubles_is_none() -> None:
+    """They are compared as numerics, which several doubles may share."""
+    keys = (frozenset(["k"]),)
+    for type_name, single in {"integer": True, "numeric": True, "double precision": False, "real": False}.items():
+        public = Relation("public", "keyed", {"k": Column("k", type_name)}, None, keys)
+        assert source("hr.employee e JOIN public.keyed p ON e.salary = p.k", with_tables(public)).single is single
+
+
+def test_part_of_a_key_is_none() -> None:
+    columns = {name: Column(name, "text") for name in "ab"}
+    public = Relation("public", "keyed", columns, None, (frozenset("ab"),))
+    schema = with_tables(public)
+    assert not source("hr.employee e JOIN public.keyed p ON e.zip = p.a", schema).single
+    assert source("hr.employee e JOIN public.keyed p ON e.zip = p.a AND e.dept = p.b", schema).single
+
+
+def test_names_that_grow_without_end_are_refused() -> None:
+    doubled = ", ".join(f"c{n} AS (SELECT a.id FROM c{n - 1} a JOIN c{n - 1} b ON a.id = b.id)" for n in range(1, 12))
+    select = parse_sql(f"WITH c0 AS (SELECT id FROM hr.employee), {doubled} SELECT FROM c11")[0].stmt
+    with pytest.raises(DiscreetError, match="too many names"):
+        Sources(SCHEMA, ()).rows(select, {})
+
+
+def test_columns_that_a_cast_could_make_fail_do_not_meet_in_a_union() -> None:
+    for left, right in [("salary", "hired"), ("salary", "salary::float8"), ("hired", "hired::timestamp")]:
+        with pytest.raises(DiscreetError, match="of several types"):
+            source(f"(SELECT {left} AS x FROM hr.employee UNION ALL SELECT {right} FROM hr.employee) u")
+
+
+def test_types_that_would_mean_a_length_of_one_are_written_without_it() -> None:
+    public = Relation("public", "codes", {"c": Column("c", "character", categories=("ab", "cd"))})
+    (named,) = source("public.codes", with_tables(public)).names
+    assert named.columns["c"].domain == ("'ab'::pg_catalog.bpchar", "'cd'::pg_catalog.bpchar")
