@@ -118,6 +118,7 @@ class Cluster:
         account = pwd.getpwnam(self.user)
         self.socket.mkdir(exist_ok=True)
         os.chown(self.socket, account.pw_uid, account.pw_gid)
+        self.socket.chmod(0o700)  # the socket trusts whoever reaches it
         settings = {
             "listen_addresses": "",
             "port": str(self.port),

@@ -206,17 +206,17 @@ SELECT count(e) FROM hr.employee e;
 SELECT FROM hr.employee;
 -- DP001: single rows
 SELECT 1 FROM hr.employee;
--- DP001: array_agg
+-- DP001: column salary is neither
 SELECT array_agg(salary) FROM hr.employee;
--- DP001: string_agg
+-- DP001: column name is neither
 SELECT string_agg(name, ',') FROM hr.employee;
 -- DP001: json_agg
 SELECT json_agg(salary) FROM hr.employee;
--- DP001: mode
+-- DP001: column salary is neither
 SELECT mode() WITHIN GROUP (ORDER BY salary) FROM hr.employee;
--- DP001: bool_or
+-- DP001: column salary is neither
 SELECT bool_or(salary > 190000) FROM hr.employee;
--- DP001: every
+-- DP001: column salary is neither
 SELECT every(salary > 0) FROM hr.employee;
 -- DP001: DISTINCT
 SELECT sum(DISTINCT salary) FROM hr.employee;

@@ -206,7 +206,7 @@ def key_column(node: Any, expressions: Expressions, grouping: Grouping) -> Any:
         if key.sql == sql:
             return measured_column(f"k{position}")
     if isinstance(node, ast.ColumnRef):
-        refuse("a column that is neither in GROUP BY nor in an aggregate", node)
+        refuse(f"column {node.fields[-1].sval} is neither in GROUP BY nor in an aggregate that is known", node)
     return None
 
 

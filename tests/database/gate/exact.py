@@ -1,0 +1,104 @@
+"""The exact part of an answer: what the native statements of a plan return, before any noise."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tests.databases import Connection
+
+from discreet.core.errors import DiscreetError
+from discreet.dp.estimate import quantile_losses
+from discreet.dp.price import Accounting, Price
+from discreet.dp.sensitivity import Neighbours, quantile_sensitivity
+from discreet.dp.totals import Histogram
+from discreet.gate.measure import Terms
+from discreet.gate.measurements import BINS, Measurement, Quantity
+from discreet.gate.parse import parse
+from discreet.gate.plan import Plan, plan
+from discreet.gate.run import statements
+from discreet.gate.schema import Schema
+
+SEED = 4711
+Group = tuple[object, ...]
+
+
+def planned(question: str, schema: Schema) -> Plan | None:
+    """None where it is refused."""
+    try:
+        return plan(parse(question), schema, frozenset())
+    except DiscreetError:
+        return None
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Of one grouping set: per measurement and group a number, or the numbers of the bins of a quantile."""
+
+    keys: tuple[int, ...]
+    numbers: dict[Measurement, dict[Group, int]]
+    bins: dict[Measurement, dict[Group, list[int]]]
+
+
+def exact_totals(connection: Connection, asked: Plan) -> list[Totals]:
+    """Runs everything that the gate would run, with a keyed hash that is the same every time."""
+    found = []
+    for keys in asked.grouping.sets:
+        totals = Totals(keys, defaultdict(dict), defaultdict(lambda: defaultdict(lambda: [0] * BINS)))
+        for statement in statements(asked, keys, SEED):
+            for row in connection.execute(statement.sql.encode()):
+                group, values = row[: len(keys)], [int(value) for value in row[len(keys) :]]  # type: ignore[call-overload]
+                if statement.measurements[0].quantity is Quantity.QUANTILE:
+                    totals.bins[statement.measurements[0]][group][values[0]] += values[1]
+                else:
+                    for measurement, value in zip(statement.measurements, values, strict=True):
+                        totals.numbers[measurement][group] = value
+        found.append(totals)
+    return found
+
+
+def excess(asked: Plan, here: Totals, there: Totals) -> list[str]:
+    """What of the totals with and without one person differs by more than the plan says."""
+    terms = Terms.of(asked, Price(Accounting.PURE, Fraction(1)), Fraction(0), here.keys)
+    findings = []
+    for measurement in asked.measurements:
+        if measurement.quantity is Quantity.QUANTILE:
+            most = terms.rows
+            moved = bins_moved(here.bins[measurement], there.bins[measurement])
+            findings += losses_moved(measurement, here.bins[measurement], there.bins[measurement], terms.rows)
+        else:
+            most = measurement.sensitivity(terms.rows, terms.single)
+            moved = numbers_moved(here.numbers[measurement], there.numbers[measurement])
+        if len(moved) > terms.reach:
+            findings.append(f"{measurement} moved in {len(moved)} groups, not {terms.reach}")
+        findings += [f"{measurement} moved by {by} in {group}, not {most}" for group, by in moved.items() if by > most]
+    return findings
+
+
+def numbers_moved(here: dict[Group, int], there: dict[Group, int]) -> dict[Group, int]:
+    moved = {group: abs(here.get(group, 0) - there.get(group, 0)) for group in here.keys() | there.keys()}
+    return {group: by for group, by in moved.items() if by}
+
+
+def bins_moved(here: dict[Group, list[int]], there: dict[Group, list[int]]) -> dict[Group, int]:
+    none = [0] * BINS
+    pairs = {group: zip(here.get(group, none), there.get(group, none), strict=True) for group in here.keys() | there.keys()}
+    moved = {group: sum(abs(a - b) for a, b in pair) for group, pair in pairs.items()}
+    return {group: by for group, by in moved.items() if by}
+
+
+def losses_moved(
+    measurement: Measurement, here: dict[Group, list[int]], there: dict[Group, list[int]], rows: int
+) -> list[str]:
+    fraction = measurement.fraction or Fraction(0)
+    most = quantile_sensitivity(fraction, Neighbours.UNBOUNDED, False) * rows
+    findings = []
+    for group in bins_moved(here, there):
+        losses = [
+            quantile_losses(Histogram(tuple(side.get(group, [0] * BINS)), Fraction(0), Fraction(1)), fraction)
+            for side in (here, there)
+        ]
+        if max(abs(a - b) for a, b in zip(*losses, strict=True)) > most:
+            findings.append(f"a loss of {measurement} moved by more than {most} in {group}")
+    return findings

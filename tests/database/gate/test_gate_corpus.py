@@ -1,0 +1,36 @@
+"""The corpus on a server: what the planner accepts PostgreSQL understands too, and refusals are the same."""
+
+from __future__ import annotations
+
+import pytest
+from tests.corpus.sample import HARMLESS, questions
+from tests.database.gate.conftest import Asker
+
+
+def test_every_accepted_question_is_answered(asker: Asker) -> None:
+    failed = []
+    for question in questions("accepted.sql"):
+        try:
+            asker.json(question.sql, 1, params=list(question.parameters) or None)
+        except Exception as error:
+            failed.append((question.sql, str(error)))
+    assert failed == []
+
+
+def test_every_refused_question_is_refused_alike(asker: Asker) -> None:
+    differ = []
+    for question in questions("refused.sql"):
+        if question.parameters:
+            continue
+        refusal = asker.explain(question.sql).get("refused", {})
+        if (refusal.get("code"), question.words in str(refusal.get("message"))) != (question.code, True):
+            differ.append((question.sql, question.code, question.words, refusal))
+    assert differ == []
+
+
+@pytest.mark.parametrize("name", sorted(HARMLESS))
+def test_the_functions_that_the_corpus_takes_for_harmless_are_so(asker: Asker, name: str) -> None:
+    overloads = asker.truth(
+        f"SELECT provolatile, proretset FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname = '{name}'"
+    )
+    assert set(overloads) == {("i", False)}
