@@ -8,6 +8,7 @@
 
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
+#include "common/shortest_dec.h"
 #include "parser/parse_func.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -623,9 +624,9 @@ discreet_quantile_final(PG_FUNCTION_ARGS)
 				appendStringInfo(&counts, "%d:" INT64_FORMAT ",", i, state->counts[i]);
 	{
 		char	   *totals[] = {
-			float8out_internal(site->fraction),
-			float8out_internal(state->lower),
-			float8out_internal(state->upper),
+			double_to_shortest_decimal(site->fraction),
+			double_to_shortest_decimal(state->lower),
+			double_to_shortest_decimal(state->upper),
 			psprintf("%d", state->bins),
 			counts.data,
 		};

@@ -79,7 +79,9 @@ typedef struct PaidNode
 	ExecProcNodeMtd compute;	/* what the node did before we stepped in */
 	List	   *sites;
 	char	   *request;		/* the charge, to be made again at every rescan */
-	bool		prepaid;		/* the next scan is paid for */
+	struct PaidNode *whole;		/* of the parts of a partitioned table that are aggregated one by one, the first */
+	int			scans;			/* begun */
+	int			paid_scans;		/* of the whole */
 	bool		filtered;		/* WHERE or GROUP BY: who takes part depends on values */
 	char	   *accounting;
 	char	   *neighbours;

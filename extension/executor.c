@@ -11,6 +11,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -111,17 +112,21 @@ looks_at_arguments_only(Oid function)
 	return about_time;
 }
 
-/* Beside the input of an aggregate, what a statement needs to write its answer down. */
+/*
+ * Beside the input of an aggregate: what a statement needs to show its answer and to write it down. Nothing there may
+ * change a setting under the running aggregate; and where its values reach the input, they must come from arguments.
+ */
 static bool
-is_harmless_beside(Oid function)
+is_harmless_beside(Oid function, bool steered)
 {
 	static const char *const names[] = {"nextval", "random", "clock_timestamp", "timeofday", "gen_random_uuid"};
 
-	if (function < FirstNormalObjectId)
-		for (int i = 0; i < lengthof(names); i++)
-			if (strcmp(get_func_name(function), names[i]) == 0)
-				return true;
-	return looks_at_arguments_only(function);
+	if (function >= FirstNormalObjectId || steered)
+		return looks_at_arguments_only(function);
+	for (int i = 0; i < lengthof(names); i++)
+		if (strcmp(get_func_name(function), names[i]) == 0)
+			return true;
+	return func_volatile(function) != PROVOLATILE_VOLATILE;
 }
 
 static bool
@@ -135,7 +140,7 @@ is_unsafe_inside(Oid function, void *context)
 static bool
 is_unsafe_beside(Oid function, void *context)
 {
-	if (!is_harmless_beside(function))
+	if (!is_harmless_beside(function, ((Input *) context)->steered))
 		find_unsafe(context, psprintf("function %s", get_func_name(function)));
 	return false;
 }
@@ -702,7 +707,7 @@ charge_request(QueryDesc *query, PaidNode *paid, Input *input, List *all_sites)
 	appendStringInfoChar(&json, '{');
 	append_json_text(&json, "role", GetUserNameFromId(GetSessionUserId(), false));
 	append_json_text(&json, "question", pnstrdup(question, pg_mbcliplen(question, strlen(question), 8000)));
-	append_json_text(&json, "wish", float8out_internal(epsilon_wish));
+	append_json_text(&json, "wish", double_to_shortest_decimal(epsilon_wish));
 	append_json_text(&json, "unreadable", unreadable);
 	append_json_text(&json, "unsafe", input->unsafe);
 	append_json_relations(&json, "inside", input->statement, input->inside);
@@ -751,11 +756,34 @@ compute_paid(PlanState *state)
 		elog(ERROR, "a dp_ aggregate is computed that was not paid for");
 	if (!state->instrument->running)
 	{
-		if (!paid->prepaid)
-			pay(paid);
-		paid->prepaid = false;
+		paid->scans++;
+		if (paid->whole->paid_scans < paid->scans)
+		{
+			pay(paid->whole);
+			paid->whole->paid_scans = paid->scans;
+		}
+		paid->sites = paid->whole->sites;
+		paid->accounting = paid->whole->accounting;
+		paid->neighbours = paid->whole->neighbours;
 	}
 	return paid->compute(state);
+}
+
+/*
+ * A window function's number would be drawn anew for every row. Whether there are rows must not matter, so this is
+ * said before they are read.
+ */
+static void
+refuse_window_functions(WindowAggState *state)
+{
+	ListCell   *cell;
+
+	foreach(cell, state->funcs)
+		if (is_dp_aggregate(lfirst_node(WindowFuncExprState, cell)->wfunc->winfnoid))
+			ereport(ERROR,
+					(errcode(ERRCODE_REFUSED_SHAPE),
+					 errmsg("dp_ aggregates are not window functions"),
+					 errhint("Aggregate in a subquery, and put the window function around it.")));
 }
 
 static bool
@@ -763,6 +791,8 @@ find_nodes(PlanState *state, List **nodes)
 {
 	if (state == NULL)
 		return false;
+	if (IsA(state, WindowAggState))
+		refuse_window_functions((WindowAggState *) state);
 	if (IsA(state, AggState) && !DO_AGGSPLIT_SKIPFINAL(((AggState *) state)->aggsplit))
 	{
 		ListCell   *cell;
@@ -770,7 +800,7 @@ find_nodes(PlanState *state, List **nodes)
 		foreach(cell, ((AggState *) state)->aggs)
 			if (is_dp_aggregate(lfirst_node(Aggref, cell)->aggfnoid))
 			{
-				*nodes = lappend(*nodes, state);
+				*nodes = list_append_unique_ptr(*nodes, state);
 				break;
 			}
 	}
@@ -842,14 +872,55 @@ input_of(AggState *node, PlannedStmt *statement)
 	return input;
 }
 
+/* The one relation of the statement that a node reads, itself or in part; 0 where there is none or more than one. */
+static Index
+relation_read(Input *input)
+{
+	Index		found = 0;
+
+	for (int index = -1; (index = bms_next_member(input->inside, index)) >= 0;)
+	{
+		Index		named = named_relation(input->statement, index);
+
+		if (found != 0 && found != named)
+			return 0;
+		found = named;
+	}
+	return found;
+}
+
+/*
+ * Nodes that read parts of one and the same range table entry are one call site: the planner aggregates partition by
+ * partition, and nobody is in two of the groups.
+ */
+static PaidNode *
+whole_of(PaidNode *paid, Input *input, List *payments, List *inputs)
+{
+	ListCell   *cell;
+	ListCell   *input_cell;
+
+	forboth(cell, payments, input_cell, inputs)
+	{
+		PaidNode   *other = lfirst(cell);
+
+		if (relation_read(input) != 0 && relation_read(lfirst(input_cell)) == relation_read(input) &&
+			list_length(other->sites) == list_length(paid->sites) &&
+			((Site *) linitial(other->sites))->aggno == ((Site *) linitial(paid->sites))->aggno)
+			return other->whole;
+	}
+	return paid;
+}
+
 static void
 pay_at_executor_start(QueryDesc *query, int flags)
 {
 	List	   *nodes = NIL;
 	List	   *payments = NIL;
+	List	   *inputs = NIL;
 	List	   *all_sites = NIL;
 	MemoryContext before;
 	ListCell   *cell;
+	ListCell   *input_cell;
 
 	if (query->plannedstmt->parallelModeNeeded && !IsParallelWorker())
 		keep_dp_aggregates_in_leader(query);
@@ -860,23 +931,36 @@ pay_at_executor_start(QueryDesc *query, int flags)
 	if ((flags & EXEC_FLAG_EXPLAIN_ONLY) || IsParallelWorker())
 		return;
 	find_nodes(query->planstate, &nodes);
+	/* some nodes, as that of a recursive WITH query, find their subplans later */
+	foreach(cell, query->estate->es_subplanstates)
+		find_nodes(lfirst(cell), &nodes);
 	if (nodes == NIL)
 		return;
+	if (InSecurityRestrictedOperation())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("dp_ aggregates cannot be used within a security-restricted operation"),
+				 errhint("A materialized view or an index would ask for whoever maintains it; use CREATE TABLE AS.")));
 
 	before = MemoryContextSwitchTo(query->estate->es_query_cxt);
 	foreach(cell, nodes)
 	{
 		PaidNode   *paid = palloc0(sizeof(PaidNode));
+		Input	   *input;
 
 		paid->node = lfirst(cell);
 		paid->sites = sites_of(paid->node);
-		all_sites = list_concat(all_sites, paid->sites);
+		input = input_of(paid->node, query->plannedstmt);
+		paid->whole = whole_of(paid, input, payments, inputs);
+		if (paid->whole == paid)
+			all_sites = list_concat(all_sites, paid->sites);
 		payments = lappend(payments, paid);
+		inputs = lappend(inputs, input);
 	}
-	foreach(cell, payments)
+	forboth(cell, payments, input_cell, inputs)
 	{
 		PaidNode   *paid = lfirst(cell);
-		Input	   *input = input_of(paid->node, query->plannedstmt);
+		Input	   *input = lfirst(input_cell);
 
 		paid->filtered = input->filtered;
 		paid->request = charge_request(query, paid, input, all_sites);
@@ -892,8 +976,12 @@ pay_at_executor_start(QueryDesc *query, int flags)
 	/* nothing is charged before every call site is known to make sense */
 	foreach(cell, payments)
 	{
-		pay(lfirst(cell));
-		((PaidNode *) lfirst(cell))->prepaid = true;
+		PaidNode   *paid = lfirst(cell);
+
+		if (paid->whole != paid)
+			continue;
+		pay(paid);
+		paid->paid_scans = 1;
 	}
 	MemoryContextSwitchTo(before);
 }

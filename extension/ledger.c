@@ -169,15 +169,10 @@ ledger_connect(TimestampTz deadline)
 	if (strcmp(PQdb(ledger), database) != 0)
 		ledger_refuse("discreet.ledger leads to another database");
 
-	/* from here on the connection may execute the functions _ledger_* and nothing else */
-	if (!PQsendQuery(ledger, "SET SESSION AUTHORIZATION discreet_ledger"))
-		ledger_refuse(PQerrorMessage(ledger));
-	result = ledger_result(deadline);
-	if (PQresultStatus(result) != PGRES_COMMAND_OK)
-		ledger_refuse(PQresultErrorMessage(result));
-	PQclear(result);
-
-	/* the slots reserved for superusers are for superusers, not for what analysts make us open */
+	/*
+	 * The slots reserved for superusers are for superusers, not for what analysts make us open. Still asked as the
+	 * owner: others do not see the types of backends.
+	 */
 	if (!PQsendQuery(ledger, "SELECT count(*) <= current_setting('max_connections')::int"
 					 " - current_setting('superuser_reserved_connections')::int"
 					 " FROM pg_stat_activity WHERE backend_type = 'client backend'"))
@@ -191,6 +186,14 @@ ledger_connect(TimestampTz deadline)
 		ledger_refuse("only reserved connections are free");
 	}
 	PQclear(result);
+
+	/* from here on the connection may execute the functions _ledger_* and nothing else */
+	if (!PQsendQuery(ledger, "SET SESSION AUTHORIZATION discreet_ledger"))
+		ledger_refuse(PQerrorMessage(ledger));
+	result = ledger_result(deadline);
+	if (PQresultStatus(result) != PGRES_COMMAND_OK)
+		ledger_refuse(PQresultErrorMessage(result));
+	PQclear(result);
 }
 
 /* Throws the error that a ledger function raised: its own words for class DP, a constant for all else. */
@@ -201,12 +204,12 @@ ledger_throw(PGresult *result)
 	const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 	const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
 
-	if (sqlstate == NULL || strncmp(sqlstate, "DP", 2) != 0)
-		ledger_refuse(message ? message : "no answer");
-	message = pstrdup(message);
+	sqlstate = sqlstate ? pstrdup(sqlstate) : "";
+	message = message ? pstrdup(message) : "no answer";
 	hint = hint ? pstrdup(hint) : NULL;
-	sqlstate = pstrdup(sqlstate);
 	PQclear(result);
+	if (strncmp(sqlstate, "DP", 2) != 0)
+		ledger_refuse(message);
 	ereport(ERROR,
 			(errcode(MAKE_SQLSTATE(sqlstate[0], sqlstate[1], sqlstate[2], sqlstate[3], sqlstate[4])),
 			 errmsg("%s", message), hint ? errhint("%s", hint) : 0));

@@ -3,6 +3,7 @@
  */
 #include "discreet.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "catalog/pg_type.h"
@@ -109,8 +110,9 @@ value_as_double(Oid type, Datum datum)
 			number = DatumGetFloat8(datum);
 			break;
 		case NUMERICOID:
+			/* beyond a double is still a number, to be clamped */
 			number = numeric_as_double(datum);
-			break;
+			return isinf(number) ? copysign(DBL_MAX, number) : number;
 		case DATEOID:
 			if (DATE_NOT_FINITE(DatumGetDateADT(datum)))
 				return get_float8_nan();

@@ -75,6 +75,7 @@ STABLE
 STRICT
 PARALLEL SAFE
 SECURITY INVOKER
+ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     WITH RECURSIVE

@@ -77,7 +77,9 @@ def protect(connection: Connection, relation: Relation) -> None:
             [name, kept.unit, kept.dataset, kept.max_groups, kept.max_rows],
         )
     for column in relation.columns.values():
-        lower, upper = (None, None) if column.bounds is None else map(Decimal, map(int, column.bounds))
+        lower, upper = (
+            (None, None) if column.bounds is None else (Decimal(float(end).__repr__()) for end in column.bounds)
+        )
         categories = None if column.categories is None else list(column.categories)
         visibility = "hidden" if column.hidden else "sensitive"
         if column.bounds or categories or column.hidden:

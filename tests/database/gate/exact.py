@@ -83,7 +83,9 @@ def numbers_moved(here: dict[Group, int], there: dict[Group, int]) -> dict[Group
 
 def bins_moved(here: dict[Group, list[int]], there: dict[Group, list[int]]) -> dict[Group, int]:
     none = [0] * BINS
-    pairs = {group: zip(here.get(group, none), there.get(group, none), strict=True) for group in here.keys() | there.keys()}
+    pairs = {
+        group: zip(here.get(group, none), there.get(group, none), strict=True) for group in here.keys() | there.keys()
+    }
     moved = {group: sum(abs(a - b) for a, b in pair) for group, pair in pairs.items()}
     return {group: by for group, by in moved.items() if by}
 

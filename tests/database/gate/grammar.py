@@ -40,7 +40,7 @@ HOSTILE = {
     "uuid": ["ffffffff-ffff-ffff-ffff-ffffffffffff"],
 }
 DECLARED = {"character": "character(3)"}
-BOUNDS = [(0, 10), (-5, 5), (0, 0), (1, 3), (-100, 1_000_000), (0, 10**18), (Fraction(-1, 3), Fraction(7, 2))]
+BOUNDS = [(0, 10), (-5, 5), (0, 0), (1, 3), (-100, 1_000_000), (0, 10**18), (Fraction(-3, 10), Fraction(7, 2))]
 NUMBER_TYPES = [name for name, family in FAMILY_OF_TYPE.items() if family in NUMBERS]
 
 
@@ -66,6 +66,9 @@ class World:
                 sql.SQL("{} {}").format(sql.Identifier(c.name), sql.SQL(DECLARED.get(c.type_name, c.type_name)))
                 for c in relation.columns.values()
             ]
+            if relation.protection is not None and relation.protection.single:
+                columns.append(sql.SQL("PRIMARY KEY (u)"))
+            columns += [sql.SQL("UNIQUE (k)") for _ in relation.unique_keys]
             parts.append(sql.SQL("CREATE TABLE {} ({})").format(name, sql.SQL(", ").join(columns)))
             rows = [
                 sql.SQL("({})").format(sql.SQL(", ").join(map(sql.Literal, row))) for row in self.rows[relation.name]
@@ -99,12 +102,16 @@ def random_world(random: Random, name: str, people: int = 12, most_rows: int = 8
         elif kind == "key":
             columns = {"k": Column("k", random.choice(["text", "integer", "numeric"]))} | columns
             keys = (frozenset("k"),)
-        held = {"single": units, "many": [], "key": ["1", "2", "3", "5", "40"], None: [None] * random.randint(0, 3)}[kind]
+        held = {"single": units, "many": [], "key": ["1", "2", "3", "5", "40"], None: [None] * random.randint(0, 3)}[
+            kind
+        ]
         if kind == "many":
             held = [u for u in units for _ in range(random.randint(0, most_rows))] + [None] * random.randint(0, 3)
         width = len(columns) if kind is None else len(columns) - 1
         kinds = list(columns.values())[-width:]
-        rows[table] = [([] if kind is None else [key]) + [random_value(random, c.type_name) for c in kinds] for key in held]
+        rows[table] = [
+            ([] if kind is None else [key]) + [random_value(random, c.type_name) for c in kinds] for key in held
+        ]
         relations.append(Relation(name, table, columns, protection, keys))
     return World(name, tuple(relations), rows, tuple(units))
 
@@ -143,6 +150,7 @@ class Questions:
 
     random: Random
     world: World
+    joins: bool = True
     scope: list[tuple[str, Column]] = field(default_factory=list)
 
     def choose(self, *choices: Callable[[], str]) -> str:
@@ -261,9 +269,8 @@ class Questions:
 
     def source(self) -> str:
         """A FROM clause with its WHERE; sets the scope."""
-        return self.choose(
-            self.one_table, self.one_table, self.subquery, self.of_two_tables, self.with_public, self.union, self.joined_parts
-        )  # fmt: skip
+        joins = [self.of_two_tables, self.joined_parts] if self.joins else []
+        return self.choose(self.one_table, self.one_table, self.subquery, self.with_public, self.union, *joins)
 
     def relation(self, protected: bool) -> Relation:
         return self.random.choice([r for r in self.world.relations if (r.protection is not None) is protected])
@@ -314,7 +321,9 @@ class Questions:
         theirs = [(name, column) for name, column in self.scope if name.startswith("z.")]
         on = self.condition(1)
         if "k" in public.columns and self.random.random() < 0.7:
-            mine = [n for n, c in self.scope if n.startswith("a.") and c.family is theirs[0][1].family and not c.identifies]
+            mine = [
+                n for n, c in self.scope if n.startswith("a.") and c.family is theirs[0][1].family and not c.identifies
+            ]
             on = f"{self.random.choice(mine)} = z.k" if mine else on
         if self.random.random() < 0.2:
             return f"{tables[0]}, {tables[1]} WHERE {on}"

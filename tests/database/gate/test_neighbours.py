@@ -36,7 +36,9 @@ def accepted(world: World, random: Random, wanted: int) -> list[str]:
 
 
 def test_one_person_changes_no_more_than_planned(database: Database, more: bool) -> None:
-    with_all, without_one = database.connect(), database.connect(autocommit=False)
+    with_all, without_one = database.connect(), database.connect()
+    for connection in (with_all, without_one):
+        connection.execute("SET jit = off")
     asked = 0
     for number in range(MORE_WORLDS if more else WORLDS):
         random = Random(number)
@@ -44,6 +46,7 @@ def test_one_person_changes_no_more_than_planned(database: Database, more: bool)
         with_all.execute(world.script())
         questions_of_world = accepted(world, random, ACCEPTED_EACH)
         for person, part in zip(heaviest(world), (questions_of_world[::2], questions_of_world[1::2]), strict=True):
+            without_one.execute("BEGIN")
             without_one.execute(world.without(person))
             for question in part:
                 plan = planned(question, world.schema)
@@ -52,7 +55,7 @@ def test_one_person_changes_no_more_than_planned(database: Database, more: bool)
                 for before, after in zip(here, there, strict=True):
                     assert excess(plan, before, after) == [], (number, person, question)
                 asked += 1
-            without_one.rollback()
+            without_one.execute("ROLLBACK")
         with_all.execute(f"DROP SCHEMA w{number} CASCADE")
     assert asked >= 2000
 
