@@ -147,7 +147,8 @@ ledger_connect(TimestampTz deadline)
 	PARAMETER("options", "-c synchronous_commit=on -c lock_timeout=" LEDGER_LOCK_TIMEOUT
 			  " -c statement_timeout=0 -c idle_session_timeout=0 -c default_transaction_read_only=off"
 			  " -c default_transaction_isolation=read\\ committed -c search_path=pg_catalog"
-			  " -c client_min_messages=error -c DateStyle=ISO");
+			  " -c client_min_messages=error -c DateStyle=ISO"
+			  " -c plan_cache_mode=force_generic_plan -c jit=off");
 	PARAMETER(NULL, NULL);
 #undef PARAMETER
 

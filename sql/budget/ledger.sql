@@ -29,51 +29,65 @@ AS $sql$
 $sql$;
 COMMENT ON FUNCTION discreet._ledger_ping(jsonb) IS 'Says who the ledger connection is, and whether it can write.';
 
+-- What every charge runs is PL/pgSQL: its plans are kept for the session, where an SQL function is planned at each call.
+
 -- discreet._charge_hash: what binds a charge to the one before it.
 CREATE FUNCTION discreet._charge_hash(previous bytea, charge discreet._charge)
 RETURNS bytea
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN (
     SELECT sha256(coalesce(previous, '') || convert_to(jsonb_build_array(
         charge.dataset, charge.id, extract(epoch FROM charge.at), charge.role, charge.epsilon, charge.amount,
-        charge.delta, charge.question, charge.details)::text, 'UTF8'))
-$sql$;
+        charge.delta, charge.question, charge.details)::text, 'UTF8')));
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._charge_hash(bytea, discreet._charge) IS 'What binds a charge to the one before it.';
 
 -- discreet._roles_of: a role and the groups it is a member of; a superuser is no member by might alone.
 CREATE FUNCTION discreet._roles_of(role name)
 RETURNS SETOF oid
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 STRICT
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     WITH RECURSIVE member(role) AS (
         SELECT oid FROM pg_roles WHERE rolname = $1
         UNION SELECT g.roleid FROM pg_auth_members g JOIN member m ON g.member = m.role)
-    SELECT m.role FROM member m
-$sql$;
+    SELECT m.role FROM member m;
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._roles_of(name) IS 'A role and the groups it is a member of.';
 
 -- discreet._holds_budget: whether a role, or a group it is a member of, holds a budget in a dataset.
 CREATE FUNCTION discreet._holds_budget(role name, dataset text)
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 STRICT
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN (
     SELECT EXISTS (SELECT FROM discreet._budget b
-                   WHERE b.dataset = $2 AND b.granted AND b.role IN (SELECT discreet._roles_of($1)))
-$sql$;
+                   WHERE b.dataset = $2 AND b.granted AND b.role IN (SELECT discreet._roles_of($1))));
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._holds_budget(name, text) IS
 'Whether a role, or a group it is a member of, holds a budget in a dataset.';
 
@@ -94,7 +108,7 @@ COMMENT ON FUNCTION discreet._refuse(name, text, text, text, text) IS
 
 -- discreet._charge: takes an amount from the dataset's cap and from every limit that applies to the role, all or none.
 -- Returns NULL when it is paid, and otherwise the refusal. Epsilon is what the question is worth, amount what it costs
--- in the currency of the dataset. Half of the delta of a zcdp dataset is bound in the conversion from rho.
+-- in the currency of the dataset.
 CREATE FUNCTION discreet._charge(
     dataset text, role name, epsilon numeric, amount numeric, delta numeric, question text, details jsonb)
 RETURNS jsonb
@@ -108,7 +122,7 @@ AS $plpgsql$
 DECLARE
     payers oid[] := ARRAY(SELECT discreet._roles_of($2)) || 0::oid;
     paid int;
-    short record;
+    limits record;
     before record;
     charge discreet._charge;
 BEGIN
@@ -123,32 +137,30 @@ BEGIN
             format('A curator makes it with discreet.create_dataset(%L, epsilon).', $1), question);
     END IF;
 
-    IF NOT EXISTS (SELECT FROM discreet._budget b WHERE b.dataset = $1 AND b.role = 0 AND b.granted) THEN
+    -- half of the delta of a zcdp dataset is bound in the conversion from rho
+    SELECT count(*) AS payers, coalesce(bool_or(locked.role = 0), false) AS capped,
+           min(locked.role) FILTER (WHERE NOT (locked.amount_enough AND locked.delta_enough)) AS short INTO limits
+    FROM (SELECT b.role::oid AS role, b.amount_spent + $4 <= b.amount_limit AS amount_enough,
+                 b.delta_spent + $5 <= b.delta_limit / CASE d.accounting WHEN 'zcdp' THEN 2 ELSE 1 END AS delta_enough
+          FROM discreet._budget b JOIN discreet._dataset d USING (dataset)
+          WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers)
+          FOR UPDATE OF b) locked;
+    IF NOT limits.capped THEN
         -- as after a restore that failed half way: no limit is not the same as no end
         RETURN discreet._refuse($2, 'DP003', format('the limit of dataset %I is missing', $1),
             'An administrator finds out with discreet.check_installation().', question);
     END IF;
-
-    SELECT b.role, b.amount_limit - b.amount_spent AS amount_left INTO short
-    FROM discreet._budget b JOIN discreet._dataset d USING (dataset)
-    WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers)
-      AND NOT (b.amount_spent + $4 <= b.amount_limit
-               AND b.delta_spent + $5 <= CASE d.accounting WHEN 'zcdp' THEN b.delta_limit / 2 ELSE b.delta_limit END)
-    ORDER BY b.role LIMIT 1;
-    IF FOUND THEN
+    IF limits.short IS NOT NULL THEN
         RETURN discreet._refuse($2, 'DP003',
-            format('the budget of %s is exhausted', CASE short.role WHEN 0 THEN 'dataset ' || quote_ident($1)
-                   ELSE short.role::text || ' in dataset ' || quote_ident($1) END),
+            format('the budget of %s is exhausted', CASE limits.short WHEN 0 THEN 'dataset ' || quote_ident($1)
+                   ELSE limits.short::regrole::text || ' in dataset ' || quote_ident($1) END),
             'View discreet.budget_status shows what is left; a smaller epsilon costs less.', question);
     END IF;
 
     UPDATE discreet._budget b SET amount_spent = b.amount_spent + $4, delta_spent = b.delta_spent + $5
-    FROM discreet._dataset d
-    WHERE d.dataset = b.dataset AND b.dataset = $1 AND b.granted AND b.role = ANY (payers)
-      AND b.amount_spent + $4 <= b.amount_limit
-      AND b.delta_spent + $5 <= CASE d.accounting WHEN 'zcdp' THEN b.delta_limit / 2 ELSE b.delta_limit END;
+    WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers) AND b.amount_spent + $4 <= b.amount_limit;
     GET DIAGNOSTICS paid = ROW_COUNT;
-    IF paid <> (SELECT count(*) FROM discreet._budget b WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers)) THEN
+    IF paid <> limits.payers THEN
         RAISE EXCEPTION USING ERRCODE = 'DP003', MESSAGE = 'a limit was changed while the charge was made',
             HINT = 'Ask again.';
     END IF;

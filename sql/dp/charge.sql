@@ -1,30 +1,37 @@
 -- discreet._protection_of: the protected table whose rows a scan of the relation reads: itself, or one it is a part of.
 CREATE FUNCTION discreet._protection_of(relation oid)
 RETURNS SETOF discreet._protected_table
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 STRICT
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     WITH RECURSIVE ancestor(relation) AS (
         SELECT $1 UNION SELECT i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.relation)
     SELECT p.* FROM discreet._protected_table p JOIN ancestor a ON a.relation = p.relation
-    WHERE p.policy <> 'public'
-$sql$;
+    WHERE p.policy <> 'public';
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._protection_of(oid) IS
 'The protected tables whose rows a scan of the relation reads: itself, or those it is a part of.';
 
 -- discreet._one_row_per_person: whether the unit is NOT NULL and unique by an index that is always in force.
 CREATE FUNCTION discreet._one_row_per_person(protected discreet._protected_table)
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN (
     SELECT EXISTS (SELECT FROM pg_attribute a
                    WHERE a.attrelid = protected.relation AND a.attnum = protected.unit_attnum AND a.attnotnull)
        AND EXISTS (SELECT FROM pg_index i
@@ -33,8 +40,9 @@ AS $sql$
                      AND i.indkey[0] = protected.unit_attnum)
        -- an index of a plain parent does not see the rows of tables that inherit from it
        AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhparent
-                       WHERE h.inhparent = protected.relation AND c.relkind <> 'p')
-$sql$;
+                       WHERE h.inhparent = protected.relation AND c.relkind <> 'p'));
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._one_row_per_person(discreet._protected_table) IS
 'Whether the unit is NOT NULL and unique by an index that is always in force.';
 

@@ -242,9 +242,8 @@ class Questions:
         compare = self.random.choice(["=", "<>", "<", "<=", ">", ">="])
         if depth > 0 and self.random.random() < 0.35:
             left, right = self.condition(deeper), self.condition(deeper)
-            return self.random.choice(
-                [f"({left} AND {right})", f"({left} OR {right})", f"NOT ({left})", f"({left}) IS NOT TRUE", f"({left}) = ({right})"]
-            )  # fmt: skip
+            forms = ["({} AND {})", "({} OR {})", "NOT ({})", "({}) IS NOT TRUE", "({}) = ({})"]
+            return self.random.choice(forms).format(left, right)
         raw = self.named(*NUMBERS) or "1"
         return self.choose(
             lambda: f"{raw} {compare} {self.literal()}",

@@ -30,7 +30,6 @@ def test_every_refused_question_is_refused_alike(asker: Asker) -> None:
 
 @pytest.mark.parametrize("name", sorted(HARMLESS))
 def test_the_functions_that_the_corpus_takes_for_harmless_are_so(asker: Asker, name: str) -> None:
-    overloads = asker.truth(
-        f"SELECT provolatile, proretset FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname = '{name}'"
-    )
+    built_in = f"pronamespace = 'pg_catalog'::regnamespace AND proname = '{name}'"
+    overloads = asker.truth(f"SELECT provolatile, proretset FROM pg_proc WHERE {built_in}")
     assert set(overloads) == {("i", False)}

@@ -24,6 +24,7 @@ from discreet.gate.refusal import refuse
 
 MOST_GROUPS = 10_000
 EPOCH = datetime(1970, 1, 1)
+BITS = {"int8": 64, "bigint": 64, "integer": 32, "smallint": 16}
 EACH_OF_TWO = Fraction(975, 1000)
 
 Group = tuple[str | None, ...]
@@ -172,15 +173,22 @@ def quantile(aggregate: Aggregate, terms: Terms, totals: Totals) -> str:
 
 
 def shown(aggregate: Aggregate, number: Decimal | int) -> str:
-    """The number as a text of the aggregate's type."""
+    """The number as a text of the aggregate's type; with noise it may be beyond the last number that this type has."""
     kind = aggregate.result_type
-    if kind in ("int8", "bigint", "integer", "smallint"):
-        return str(round(number))
+    if kind in BITS:
+        last = 2 ** (BITS[kind] - 1) - 1
+        return str(min(max(round(number), -last), last))
     if kind == "date":
-        return (EPOCH + timedelta(days=round(number))).date().isoformat()
+        return (EPOCH + within_years(timedelta(days=1), round(number))).date().isoformat()
     if kind.startswith("timestamp"):
-        return (EPOCH + timedelta(seconds=float(number))).isoformat(sep=" ")
+        return (EPOCH + within_years(timedelta(seconds=1), float(number))).isoformat(sep=" ")
     return str(number)
+
+
+def within_years(step: timedelta, steps: float) -> timedelta:
+    """So many steps from 1970 on, up to the years 1 and 9999."""
+    first, last = (datetime.min - EPOCH) / step, (datetime(9999, 12, 31) - EPOCH) / step
+    return step * min(max(steps, first), last)
 
 
 def half_widths(plan: Plan, terms: Terms) -> list[Decimal | None]:
