@@ -27,7 +27,7 @@ SETTINGS = {
 Benchmark = Callable[[Subject], Iterable[Line]]
 FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
     "dp": (dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
-    "budget": (budget.load, (budget.charge, budget.concurrent_charges, budget.accounting)),
+    "budget": (budget.load, (budget.charge, budget.concurrent_charges, budget.charge, budget.accounting)),
 }
 
 

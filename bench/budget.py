@@ -45,13 +45,14 @@ def load(subject: Subject) -> None:
 
 
 def charge(subject: Subject) -> Iterator[Line]:
-    """One session charges, and one commits an UPDATE of one row."""
+    """One session charges and commits an UPDATE of one row in turn; runs on a young ledger and on an old one."""
+    before = subject.cluster.sql("SELECT count(*) FROM discreet._charge")
     with subject.connect() as connection:
         connection.execute(CHARGE)
         native, discreet = alternate(CHARGES, lambda: connection.execute(COMMIT), lambda: connection.execute(CHARGE))
     median = 1000 * discreet.median
     yield Line(
-        "charge on a warm connection; native: UPDATE",
+        f"charge on a warm connection, {before} charges before; native: UPDATE",
         native.milliseconds(),
         discreet.milliseconds(),
         f"{median:.2f} ms",

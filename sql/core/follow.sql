@@ -37,9 +37,12 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
-    WITH gone AS (
+    WITH RECURSIVE part(relation, whole) AS (
+        SELECT i.inhrelid, p.relation::oid FROM discreet._protected_table p JOIN pg_inherits i ON i.inhparent = p.relation
+        UNION SELECT i.inhrelid, part.whole FROM part JOIN pg_inherits i ON i.inhparent = part.relation),
+    gone AS (
         DELETE FROM discreet._protected_part p
-        WHERE NOT EXISTS (SELECT FROM discreet._relation_family(p.relation) f WHERE f = p.whole)
+        WHERE NOT EXISTS (SELECT FROM part WHERE part.relation = p.relation AND part.whole = p.whole)
         RETURNING p.relation, p.whole),
     kept AS (
         INSERT INTO discreet._protected_table (relation, dataset, unit, policy, max_groups, max_rows, max_epsilon, max_delta,
@@ -53,10 +56,13 @@ BEGIN
     SELECT g.relation, c.column_name, c.lower, c.upper, c.categories, c.visibility
     FROM gone g JOIN kept USING (relation) JOIN discreet._protected_column c ON c.relation = g.whole;
 
+    WITH RECURSIVE part(relation, whole) AS (
+        SELECT i.inhrelid, p.relation::oid FROM discreet._protected_table p JOIN pg_inherits i ON i.inhparent = p.relation
+        UNION SELECT i.inhrelid, part.whole FROM part JOIN pg_inherits i ON i.inhparent = part.relation)
     INSERT INTO discreet._protected_part (relation, whole)
-    SELECT DISTINCT ON (i.inhrelid) i.inhrelid, p.relation
-    FROM discreet._protected_table p, pg_inherits i
-    WHERE EXISTS (SELECT FROM discreet._relation_family(i.inhrelid) f WHERE f = p.relation) AND i.inhrelid <> p.relation
+    SELECT DISTINCT ON (part.relation) part.relation, part.whole FROM part
+    WHERE NOT EXISTS (SELECT FROM discreet._protected_part known WHERE known.relation = part.relation)
+    ORDER BY part.relation, part.whole
     ON CONFLICT (relation) DO NOTHING;
 END
 $plpgsql$;

@@ -151,7 +151,7 @@ def test_names_that_grow_without_end_are_refused() -> None:
 
 
 def test_columns_that_a_cast_could_make_fail_do_not_meet_in_a_union() -> None:
-    for left, right in [("salary", "hired"), ("salary", "salary::float8"), ("hired", "hired::timestamp")]:
+    for left, right in [("salary", "hired"), ("salary", "name"), ("hired", "hired::timestamp")]:
         with pytest.raises(DiscreetError, match="of several types"):
             source(f"(SELECT {left} AS x FROM hr.employee UNION ALL SELECT {right} FROM hr.employee) u")
 

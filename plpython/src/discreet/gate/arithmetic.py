@@ -119,8 +119,8 @@ def number_cast(value: Value, target: Family, node: Any) -> Value:
     value = clamped(value, node)
     assert value.interval is not None
     if target is not Family.INT:
-        # numeric throughout: the same number, without the errors that float arithmetic raises
-        return Value(f"({value.sql})::pg_catalog.numeric", target, value.interval)
+        # numeric throughout: the same number, without the errors that float arithmetic raises, 1e-400 being one
+        return Value(f"({value.sql})::pg_catalog.numeric", Family.NUMERIC, value.interval)
     if value.interval.reach >= LARGEST_INT:
         refuse("a cast of numbers this large to whole numbers", node)
     sql = f"(pg_catalog.round(({value.sql})::pg_catalog.numeric))::pg_catalog.int8"
