@@ -527,6 +527,10 @@ release(FunctionCallInfo fcinfo, Site *site, PaidNode *node, int n, char **total
 	FmgrInfo   *function = (FmgrInfo *) fcinfo->flinfo->fn_extra;
 	ArrayType  *array;
 
+	if (strcmp(node->settings, settings_of_meaning()) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_REFUSED_SHAPE),
+				 errmsg("a setting was changed while a dp_ aggregate was computed")));
 	if (function == NULL)
 	{
 		Oid			types[2] = {TEXTOID, TEXTARRAYOID};

@@ -36,7 +36,7 @@ _PG_init(void)
 							   PGC_SUSET, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("discreet");
 
-	install_executor_hook();
+	install_hooks();
 }
 
 PG_FUNCTION_INFO_V1(discreet_call_handler);

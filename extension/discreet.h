@@ -5,7 +5,7 @@
  *   ledger.c      a libpq connection in backend memory, on which charges commit on their own
  *   values.c      what a value is on the integer grid on which sums are exact
  *   aggregates.c  transitions of the dp_ aggregates, and the way to Python for the released number
- *   executor.c    a hook that finds the dp_ aggregates of a statement and pays before any row is read
+ *   executor.c    hooks that find the dp_ aggregates of a statement and pay before any row is read
  *
  * All thinking is in SQL and Python.
  */
@@ -85,10 +85,12 @@ typedef struct PaidNode
 	bool		filtered;		/* WHERE or GROUP BY: who takes part depends on values */
 	char	   *accounting;
 	char	   *neighbours;
+	char	   *settings;		/* under which the scan began */
 	MemoryContextCallback forget;
 } PaidNode;
 
-extern void install_executor_hook(void);
+extern void install_hooks(void);
+extern char *settings_of_meaning(void);
 extern PaidNode *find_paid(PlanState *node);
 
 #endif

@@ -18,10 +18,12 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
 #include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/bytea.h"
 #include "utils/float.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
@@ -30,6 +32,7 @@
 #include "utils/typcache.h"
 
 static ExecutorStart_hook_type previous_executor_start = NULL;
+static planner_hook_type previous_planner = NULL;
 
 static dlist_head paid_nodes = DLIST_STATIC_INIT(paid_nodes);
 
@@ -83,12 +86,14 @@ find_unsafe(Input *input, const char *what)
 }
 
 /*
- * Built-in code that looks at its arguments only: IMMUTABLE, or STABLE on dates and times, where it is the time zone
- * that matters. Other stable functions look at tables and statistics, and code of users may do anything.
+ * Built-in code that looks at its arguments and at settings only: IMMUTABLE, or STABLE on dates and times, where it is
+ * the time zone that matters. Other stable functions look at tables and statistics, and code of users may do anything.
  */
 static bool
 looks_at_arguments_only(Oid function)
 {
+	/* stable because of settings, which do not change under a running aggregate */
+	static const char *const names[] = {"enum_in", "enum_out", "concat", "concat_ws", "format", "to_char", "current_setting"};
 	Oid		   *types;
 	int			n;
 	Oid			result;
@@ -101,6 +106,9 @@ looks_at_arguments_only(Oid function)
 			 get_func_namespace(function) == get_namespace_oid("discreet", true));
 	if (volatility != PROVOLATILE_STABLE)
 		return volatility == PROVOLATILE_IMMUTABLE;
+	for (int i = 0; i < lengthof(names); i++)
+		if (strcmp(get_func_name(function), names[i]) == 0)
+			return true;
 	result = get_func_signature(function, &types, &n);
 	about_time = TypeCategory(result) == TYPCATEGORY_DATETIME || TypeCategory(result) == TYPCATEGORY_TIMESPAN;
 	for (int i = 0; i < n; i++)
@@ -112,16 +120,13 @@ looks_at_arguments_only(Oid function)
 	return about_time;
 }
 
-/*
- * Beside the input of an aggregate: what a statement needs to show its answer and to write it down. Nothing there may
- * change a setting under the running aggregate; and where its values reach the input, they must come from arguments.
- */
+/* Anywhere in the statement: what it needs to show its answer and to write it down. */
 static bool
-is_harmless_beside(Oid function, bool steered)
+is_harmless_anywhere(Oid function)
 {
 	static const char *const names[] = {"nextval", "random", "clock_timestamp", "timeofday", "gen_random_uuid"};
 
-	if (function >= FirstNormalObjectId || steered)
+	if (function >= FirstNormalObjectId)
 		return looks_at_arguments_only(function);
 	for (int i = 0; i < lengthof(names); i++)
 		if (strcmp(get_func_name(function), names[i]) == 0)
@@ -133,14 +138,6 @@ static bool
 is_unsafe_inside(Oid function, void *context)
 {
 	if (!looks_at_arguments_only(function))
-		find_unsafe(context, psprintf("function %s", get_func_name(function)));
-	return false;
-}
-
-static bool
-is_unsafe_beside(Oid function, void *context)
-{
-	if (!is_harmless_beside(function, ((Input *) context)->steered))
 		find_unsafe(context, psprintf("function %s", get_func_name(function)));
 	return false;
 }
@@ -180,18 +177,6 @@ look_at_expression(Node *node, Input *input)
 	}
 	check_functions_in_node(node, is_unsafe_inside, input);
 	return expression_tree_walker(node, look_at_expression, input);
-}
-
-/* Looks at an expression anywhere else in the statement: it must not change what the aggregates compute. */
-static bool
-look_beside(Node *node, Input *input)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, CoerceToDomain))
-		find_unsafe(input, "a domain");
-	check_functions_in_node(node, is_unsafe_beside, input);
-	return expression_tree_walker(node, look_beside, input);
 }
 
 /* The plans directly below a plan. */
@@ -245,33 +230,9 @@ expressions_of(Plan *plan)
 			return list_make1(((TableFuncScan *) plan)->tablefunc);
 		case T_ValuesScan:
 			return list_make1(((ValuesScan *) plan)->values_lists);
-		case T_NestLoop:
-			return list_make1(((Join *) plan)->joinqual);
-		case T_MergeJoin:
-			return list_make2(((Join *) plan)->joinqual, ((MergeJoin *) plan)->mergeclauses);
-		case T_HashJoin:
-			return list_make2(((Join *) plan)->joinqual, ((HashJoin *) plan)->hashclauses);
-		case T_Limit:
-			return list_make2(((Limit *) plan)->limitCount, ((Limit *) plan)->limitOffset);
 		default:
 			return NIL;
 	}
-}
-
-/* Looks at every expression of a plan and of the plans below it. */
-static void
-look_at_whole_plan(Plan *plan, Input *input)
-{
-	ListCell   *cell;
-
-	look_beside((Node *) plan->targetlist, input);
-	look_beside((Node *) plan->qual, input);
-	foreach(cell, expressions_of(plan))
-		look_beside(lfirst(cell), input);
-	if (IsA(plan, ModifyTable))
-		look_beside((Node *) ((ModifyTable *) plan)->returningLists, input);
-	foreach(cell, plans_below(plan))
-		look_at_whole_plan(lfirst(cell), input);
 }
 
 /* Looks at a plan below a dp_ aggregate: which relations it reads, and whether every row comes at most once. */
@@ -447,10 +408,10 @@ find_partial(PlanState *state, PartialSearch *search)
 static bool
 is_not_constant_code(Oid function, void *context)
 {
-	return function >= FirstNormalObjectId || func_volatile(function) != PROVOLATILE_IMMUTABLE;
+	return function >= FirstNormalObjectId || !looks_at_arguments_only(function);
 }
 
-/* Whether an expression is more than constants, parameters and built-in immutable functions of them. */
+/* Whether an expression is more than constants, parameters and built-in functions of them, the time included. */
 static bool
 varies(Node *node, void *context)
 {
@@ -463,8 +424,9 @@ varies(Node *node, void *context)
 		case T_SubPlan:
 		case T_AlternativeSubPlan:
 		case T_CoerceToDomain:
-		case T_SQLValueFunction:
 			return true;
+		case T_SQLValueFunction:
+			return TypeCategory(((SQLValueFunction *) node)->type) != TYPCATEGORY_DATETIME;
 		case T_Param:
 			return ((Param *) node)->paramkind != PARAM_EXTERN;
 		default:
@@ -650,8 +612,7 @@ relations_outside(PlannedStmt *statement, Bitmapset *inside)
 	{
 		RangeTblEntry *relation = rt_fetch(index, statement->rtable);
 
-		if (relation->rtekind == RTE_RELATION && relation->relkind != RELKIND_VIEW &&
-			!list_member_int(statement->resultRelations, index))
+		if (relation->rtekind == RTE_RELATION && relation->relkind != RELKIND_VIEW)
 			outside = bms_add_member(outside, index);
 	}
 	for (int index = -1; (index = bms_next_member(inside, index)) >= 0;)
@@ -696,8 +657,12 @@ charge_request(QueryDesc *query, PaidNode *paid, Input *input, List *all_sites)
 	const char *question = query->sourceText ? query->sourceText : "";
 	char	   *unreadable = NULL;
 
+	/* what comes from elsewhere in the statement may come from a sequence of numbers, not from rows of a table */
+	if (input->steered && (input->statement->hasModifyingCTE ||
+						   !bms_is_empty(relations_outside(input->statement, input->inside))))
+		find_unsafe(input, "a value that comes from another table of the statement");
 	/* a plan that reads nothing, as under WHERE false, is about the tables that the statement names */
-	if (bms_is_empty(input->inside))
+	if (bms_is_empty(input->inside) && input->statement->commandType == CMD_SELECT)
 		input->inside = relations_outside(input->statement, NULL);
 	for (int index = -1; (index = bms_next_member(input->inside, index)) >= 0 && unreadable == NULL;)
 		if (!session_user_may_read(input->statement, index))
@@ -711,12 +676,18 @@ charge_request(QueryDesc *query, PaidNode *paid, Input *input, List *all_sites)
 	append_json_text(&json, "unreadable", unreadable);
 	append_json_text(&json, "unsafe", input->unsafe);
 	append_json_relations(&json, "inside", input->statement, input->inside);
-	append_json_relations(&json, "outside", input->statement,
-						  input->steered ? relations_outside(input->statement, input->inside) : NULL);
 	append_json_sites(&json, "sites", paid->sites);
 	append_json_sites(&json, "all_sites", all_sites);
 	appendStringInfoChar(&json, '}');
 	return json.data;
+}
+
+/* The settings on which built-in functions depend. */
+char *
+settings_of_meaning(void)
+{
+	return psprintf("%s %d %d %d %d %d", pg_get_timezone_name(session_timezone), DateStyle, DateOrder, IntervalStyle,
+					extra_float_digits, bytea_output);
 }
 
 /* Pays for one scan of a node, durably, or throws. */
@@ -728,6 +699,7 @@ pay(PaidNode *paid)
 	char	   *amounts = text_field(answer, "amounts");
 	ListCell   *cell;
 
+	paid->settings = settings_of_meaning();
 	paid->accounting = text_field(answer, "accounting");
 	paid->neighbours = text_field(answer, "neighbours");
 	if (amounts == NULL || paid->accounting == NULL || paid->neighbours == NULL)
@@ -765,6 +737,7 @@ compute_paid(PlanState *state)
 		paid->sites = paid->whole->sites;
 		paid->accounting = paid->whole->accounting;
 		paid->neighbours = paid->whole->neighbours;
+		paid->settings = paid->whole->settings;
 	}
 	return paid->compute(state);
 }
@@ -853,22 +826,17 @@ keep_dp_aggregates_in_leader(QueryDesc *query)
 	}
 }
 
-/* Looks at what feeds a node, and at all that happens beside it in the statement. */
+/* Looks at what feeds a node. */
 static Input *
 input_of(AggState *node, PlannedStmt *statement)
 {
 	Agg		   *plan = (Agg *) node->ss.ps.plan;
 	Input	   *input = palloc0(sizeof(Input));
-	ListCell   *cell;
 
 	input->statement = statement;
 	input->filtered = plan->numCols > 0 || plan->groupingSets != NIL;
 	look_at_expression((Node *) node->aggs, input);
 	look_at_input(outerPlan(plan), input);
-	look_at_whole_plan(statement->planTree, input);
-	foreach(cell, statement->subplans)
-		if (lfirst(cell) != NULL)
-			look_at_whole_plan(lfirst(cell), input);
 	return input;
 }
 
@@ -986,9 +954,60 @@ pay_at_executor_start(QueryDesc *query, int flags)
 	MemoryContextSwitchTo(before);
 }
 
-void
-install_executor_hook(void)
+/*
+ * Before planning, since the planner evaluates functions of constants, and drops conditions that an index implies: a
+ * statement with dp_ aggregates runs no code of users and changes no setting while they are computed.
+ */
+static bool
+finds_dp_aggregate(Node *node, void *context)
 {
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, finds_dp_aggregate, context, 0);
+	if (IsA(node, Aggref) && is_dp_aggregate(((Aggref *) node)->aggfnoid))
+		return true;
+	return expression_tree_walker(node, finds_dp_aggregate, context);
+}
+
+static bool
+refuse_function(Oid function, void *context)
+{
+	if (!is_harmless_anywhere(function))
+		ereport(ERROR,
+				(errcode(ERRCODE_REFUSED_SHAPE),
+				 errmsg("function %s cannot be used in a statement with dp_ aggregates", get_func_name(function)),
+				 errhint("Only built-in functions that change nothing can. Write the answer down first, and use it then.")));
+	return false;
+}
+
+static bool
+refuse_functions(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, refuse_functions, context, 0);
+	check_functions_in_node(node, refuse_function, context);
+	return expression_tree_walker(node, refuse_functions, context);
+}
+
+static PlannedStmt *
+plan_statement(Query *query, const char *text, int options, ParamListInfo parameters)
+{
+	/* the schema is not there in every database */
+	if (OidIsValid(get_namespace_oid("discreet", true)) && finds_dp_aggregate((Node *) query, NULL))
+		refuse_functions((Node *) query, NULL);
+	if (previous_planner)
+		return previous_planner(query, text, options, parameters);
+	return standard_planner(query, text, options, parameters);
+}
+
+void
+install_hooks(void)
+{
+	previous_planner = planner_hook;
+	planner_hook = plan_statement;
 	previous_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = pay_at_executor_start;
 }

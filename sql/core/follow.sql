@@ -51,7 +51,12 @@ BEGIN
                w.unit_epsilon, w.min_group, w.fallback
         FROM gone g JOIN discreet._protected_table w ON w.relation = g.whole JOIN pg_class c ON c.oid = g.relation
         ON CONFLICT (relation) DO NOTHING
-        RETURNING relation)
+        RETURNING relation),
+    past AS (
+        INSERT INTO discreet._past_protection (relation, dataset)
+        SELECT g.relation, w.dataset FROM gone g JOIN discreet._protected_table w ON w.relation = g.whole
+        WHERE w.dataset IS NOT NULL
+        ON CONFLICT (relation) DO NOTHING)
     INSERT INTO discreet._protected_column (relation, column_name, lower, upper, categories, visibility)
     SELECT g.relation, c.column_name, c.lower, c.upper, c.categories, c.visibility
     FROM gone g JOIN kept USING (relation) JOIN discreet._protected_column c ON c.relation = g.whole;

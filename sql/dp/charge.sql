@@ -1,4 +1,4 @@
--- discreet._protection_of: the protected table whose rows a scan of the relation reads: itself, or one it is a part of.
+-- discreet._protection_of: the protected table whose rows a scan of the relation reads: itself, or the whole it is a part of.
 CREATE FUNCTION discreet._protection_of(relation oid)
 RETURNS SETOF discreet._protected_table
 LANGUAGE plpgsql
@@ -11,14 +11,15 @@ AS $plpgsql$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
-    WITH RECURSIVE ancestor(relation) AS (
-        SELECT $1 UNION SELECT i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.relation)
+    WITH RECURSIVE ancestor(relation, height) AS (
+        SELECT $1, 0 UNION SELECT i.inhparent, a.height + 1 FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.relation)
     SELECT p.* FROM discreet._protected_table p JOIN ancestor a ON a.relation = p.relation
-    WHERE p.policy <> 'public';
+    WHERE p.policy <> 'public'
+    ORDER BY a.height DESC LIMIT 1;
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._protection_of(oid) IS
-'The protected tables whose rows a scan of the relation reads: itself, or those it is a part of.';
+'The protected table whose rows a scan of the relation reads: itself, or the whole it is a part of.';
 
 -- discreet._one_row_per_person: whether the unit is NOT NULL and unique by an index that is always in force.
 CREATE FUNCTION discreet._one_row_per_person(protected discreet._protected_table)
@@ -47,9 +48,9 @@ COMMENT ON FUNCTION discreet._one_row_per_person(discreet._protected_table) IS
 'Whether the unit is NOT NULL and unique by an index that is always in force.';
 
 -- discreet._ledger_charge_aggregates: pays for the dp_ aggregates of one statement, before any row is read.
--- request: role, question, wish (epsilon), unreadable (a relation that the session user may not read), inside (relations the aggregates read), outside (other relations of the
--- statement that can steer their input), unsafe (what the statement does that could let a person count for more),
--- sites: function, epsilon, sets; all_sites: those of the whole statement.
+-- request: role, question, wish (epsilon), unreadable (a relation that the session user may not read), inside (relations
+-- the aggregates read), unsafe (what the statement does that could let a person count for more), sites: function,
+-- epsilon, sets; all_sites: those of the whole statement.
 -- answer: accounting, neighbours, amounts (per site and grouping set, joined by commas).
 CREATE FUNCTION discreet._ledger_charge_aggregates(request jsonb)
 RETURNS jsonb
@@ -65,7 +66,6 @@ DECLARE
     question text := request->>'question';
     wish numeric := request->>'wish';
     inside oid[] := ARRAY(SELECT jsonb_array_elements_text(request->'inside')::oid);
-    outside oid[] := ARRAY(SELECT jsonb_array_elements_text(request->'outside')::oid);
     protected discreet._protected_table;
     people discreet._dataset;
     gate constant text := 'Ask through discreet.query(), which bounds what one person can change.';
@@ -86,8 +86,6 @@ BEGIN
         problem := 'dp_ aggregates read one protected table at a time, and no other rows with it';
     ELSIF request->>'unsafe' IS NOT NULL THEN
         problem := format('dp_ aggregates cannot bound one person''s influence through %s', request->>'unsafe');
-    ELSIF EXISTS (SELECT FROM unnest(outside) r WHERE r = ANY (inside) OR EXISTS (SELECT FROM discreet._protection_of(r))) THEN
-        problem := 'the input of a dp_ aggregate depends on other rows of a protected table, or of the same table';
     ELSIF protected.policy <> 'noisy' THEN
         problem := format('%s is protected by policy %L', protected.relation, protected.policy);
     ELSIF protected.relation IS NOT NULL AND NOT discreet._one_row_per_person(protected) THEN

@@ -53,8 +53,8 @@ def test_every_sql_block_runs_and_prints_what_it_says(page: Path, demo_database:
     if page.name == "README.md":  # tells the same story as the demo, from its beginning
         demo_database.cluster.sql("SELECT discreet.unprotect('hr.employee')", "discreet_demo")
         demo_database.cluster.sql(
-            "TRUNCATE discreet._charge, discreet._refusal, discreet._budget, discreet._dataset, discreet._protected_table,"
-            " discreet._protected_column, discreet._past_protection, discreet._answer",
+            "TRUNCATE discreet._charge, discreet._refusal, discreet._budget, discreet._dataset,"
+            " discreet._protected_table, discreet._protected_column, discreet._past_protection, discreet._answer",
             "discreet_demo",
         )
     for sql in hidden(page, "before"):

@@ -38,15 +38,21 @@ class Asker:
         self.connection, self.admin = database.connect(role), database.connect()
 
     def json(self, question: str, epsilon: object = 10, **options: object) -> list[dict[str, Any]]:
-        """The rows of an answer."""
-        given = {"epsilon": epsilon} | options
+        """The rows of an answer as objects, whose keys are in no order of the question."""
+        given = {"epsilon": None if epsilon is None else Decimal(str(epsilon))} | options
         named = "".join(f", {name} => %({name})s" for name in given)
         rows = self.connection.execute(f"SELECT discreet.query_json(%(sql)s{named})", {"sql": question} | given)
         return [row for (row,) in rows.fetchall()]  # type: ignore[misc]
 
-    def number(self, question: str, epsilon: object = 10, **options: object) -> float:
+    def rows(self, question: str, epsilon: object = 10) -> list[tuple[Any, ...]]:
+        """The rows of an answer, through a cursor."""
+        with self.connection.transaction():
+            self.connection.execute("SELECT discreet.ask(%s, %s, 'rows')", [question, Decimal(str(epsilon))])
+            return self.connection.execute("FETCH ALL FROM rows").fetchall()
+
+    def number(self, question: str, epsilon: object = 10) -> float:
         """The answer of one row and one column."""
-        ((answer,),) = (row.values() for row in self.json(question, epsilon, **options))
+        ((answer,),) = self.rows(question, epsilon)
         return float(answer)
 
     def explain(self, question: str, epsilon: object = None) -> dict[str, Any]:

@@ -169,7 +169,11 @@ class DatabaseCatalog:
         return len(rows) > 0
 
     def past_dataset(self, relation: Relation) -> str | None:
-        rows = self._run("SELECT dataset FROM discreet._past_protection WHERE relation = :oid::oid", oid=relation.oid)
+        rows = self._run(
+            "SELECT dataset FROM discreet._past_protection"
+            " WHERE relation IN (SELECT discreet._relation_family(:oid::oid)) ORDER BY relation LIMIT 1",
+            oid=relation.oid,
+        )
         return rows[0]["dataset"] if rows else None
 
     def lock_table(self, relation: Relation) -> None:

@@ -1,0 +1,67 @@
+"""An expression that fails on one row tells that the row is there."""
+
+import psycopg
+import pytest
+from tests.attacks.gate.asking import how_it_ends
+from tests.attacks.target import Target
+from tests.databases import Connection
+
+NAIVE = """
+    CREATE FUNCTION naive.noisy(question text) RETURNS float8 LANGUAGE plpgsql SECURITY DEFINER AS $$
+    DECLARE exact float8;
+    BEGIN EXECUTE question INTO exact; RETURN exact + 1000 * ln(random() + 1e-9); END $$
+"""
+SECRET = "dept = 'dept 2' AND salary = 1007 AND name = 'name 7'"
+DOUBLED = "t || t || t || t || t || t || t || t || t || t"
+BOMB = f"SELECT CASE WHEN {SECRET} THEN 'aaaaaaaaaa' ELSE '' END AS t FROM hr.person"
+for _ in range(9):
+    BOMB = f"SELECT {DOUBLED} AS t FROM ({BOMB}) s"
+
+# each fails, or would, on the row of the secret alone; refused or answered, but the same whether it is there or not
+EXPRESSIONS = [
+    "1 / CASE WHEN {} THEN 0 ELSE 1 END",
+    "1 % CASE WHEN {} THEN 0 ELSE 1 END",
+    "1 / (salary - 1007)",
+    "sqrt(CASE WHEN {} THEN -1 ELSE 1 END)",
+    "ln(CASE WHEN {} THEN 0 ELSE 1 END)",
+    "power(CASE WHEN {} THEN 0 ELSE 1 END, -1)",
+    "CASE WHEN {} THEN name ELSE '1' END::int",
+    "(CASE WHEN {} THEN 1e40 ELSE 1 END)::int",
+    "(CASE WHEN {} THEN 99999999999999999999 ELSE 1 END)::int8",
+    "CASE WHEN {} THEN 9223372036854775807 ELSE 0 END + 1",
+    "CASE WHEN {} THEN 1e59 ELSE 1 END * 1e59",
+    "(CASE WHEN {} THEN 300000 ELSE 1 END)::int2",
+    "length(CASE WHEN {} THEN chr(0) ELSE 'a' END)",
+    "(name ~ CASE WHEN {} THEN '(' ELSE 'a' END)::int",
+    "(name LIKE CASE WHEN {} THEN 'a\\' ELSE 'a' END)::int",
+    "(CASE WHEN {} THEN 'x' ELSE '2024-01-01' END)::date - DATE '2024-01-01'",
+    "extract(year FROM CASE WHEN {} THEN 'infinity'::date ELSE '2024-01-01' END)::int",
+    "substr(name, CASE WHEN {} THEN -1 ELSE 1 END, CASE WHEN {} THEN -5 ELSE 1 END)",
+    "length(left(name, CASE WHEN {} THEN -2147483648 ELSE 1 END))",
+    "round(salary, CASE WHEN {} THEN 2147483647 ELSE 1 END)",
+    "bucket(salary, CASE WHEN {} THEN 0 ELSE 1 END)",
+    "mod(salary, CASE WHEN {} THEN 0 ELSE 1 END)",
+]
+
+
+def test_a_failing_row_is_told_by_a_naive_design(target: Target) -> None:
+    target.admin.execute(NAIVE)
+    try:
+        question = f"SELECT sum(1 / CASE WHEN {SECRET} THEN 0 ELSE 1 END) FROM hr.person"
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            target.admin.execute("SELECT naive.noisy(%s)", [question])
+        target.admin.execute("SELECT naive.noisy(%s)", [question.replace("name 7", "nobody")])
+    finally:
+        target.admin.execute("DROP FUNCTION naive.noisy")
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_no_expression_fails_on_one_row(blind: Connection, expression: str) -> None:
+    nobody = SECRET.replace("name 7", "nobody")
+    for shape in ("SELECT sum({}) FROM hr.person", "SELECT count(*) FROM hr.person WHERE ({}) = 1"):
+        ends = [how_it_ends(blind, shape.format(expression.replace("{}", secret))) for secret in (SECRET, nobody)]
+        assert ends in (["answer"] * 2, ["DP001"] * 2, ["DP005"] * 2)
+
+
+def test_a_text_that_grows_without_end_is_no_oracle(blind: Connection) -> None:
+    assert how_it_ends(blind, f"SELECT count(*) FROM ({BOMB}) s WHERE length(t) > 0") == "answer"

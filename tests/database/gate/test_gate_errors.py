@@ -1,0 +1,79 @@
+"""Refusals and errors as the analyst sees them: code, what is wrong and where, what to do. Nothing of the data."""
+
+from __future__ import annotations
+
+import pytest
+from tests.database.gate.conftest import Asker
+from tests.messages import refused
+
+COUNT = "SELECT count(*) FROM hr.employee"
+
+
+@pytest.mark.parametrize(
+    ("code", "question", "message", "hint"),
+    [
+        ("DP001", "SELECT * FROM hr.employee", "* other than", "docs/analyst.md"),
+        ("DP001", "SELECT count(*) FROM hr.employee LIMIT (SELECT 1)", "a subquery around the answer", "docs/"),
+        ("DP001", COUNT + " WHERE zip::int = 1", "a cast from text to int4 (at character 43)", "could fail on a row"),
+        ("DP001", "DELETE FROM hr.employee", "DELETE is no question", "Ask a SELECT."),
+        ("DP001", "", "0 statements", "one SELECT at a time"),
+        ("DP002", COUNT + " WHERE id = 7", "column id singles out a person (at character 40)", "groups of people"),
+        ("DP004", "SELECT count(*) FROM hr.secret", "you hold no budget", "discreet.grant_budget('others', role,"),
+        ("DP005", "SELECT sum(household) FROM census.person", "column household has no bounds", "describe_column"),
+        ("22023", COUNT + " WHERE zip = '" + "x" * 20_000 + "'", "longer than 20000 characters", None),
+    ],
+)  # fmt: skip
+def test_a_refusal_says_what_and_what_to_do(
+    asker: Asker, code: str, question: str, message: str, hint: str | None
+) -> None:
+    with refused(code, message, hint):
+        asker.json(question, 1)
+    assert asker.truth("SELECT sum(amount_spent) FROM discreet._budget") == [(0,)]
+
+
+def test_an_exhausted_budget_says_how_much_is_left(asker: Asker) -> None:
+    asker.admin.execute("UPDATE discreet._budget SET amount_spent = amount_limit WHERE dataset = 'staff'")
+    with refused("DP003", "", ""):
+        asker.json(COUNT, 1)
+
+
+def test_without_a_ledger_there_is_no_answer(asker: Asker) -> None:
+    session = asker.database.connect()
+    session.execute("SELECT set_config('discreet.ledger', 'host=/nowhere', false)")
+    for function in ("query_json", "explain"):
+        with refused("DP007", "the ledger is not reachable", ""):
+            session.execute(f"SELECT discreet.{function}(%s)", [COUNT])
+
+
+@pytest.mark.parametrize("question", [None, COUNT])
+def test_who_is_no_analyst_may_not_ask(asker: Asker, question: str | None) -> None:
+    asker.admin.execute("DROP ROLE IF EXISTS nobody_here; CREATE ROLE nobody_here LOGIN")
+    try:
+        with refused("42501", "permission denied", None):
+            asker.database.connect("nobody_here").execute("SELECT discreet.query_json(%s)", [question])
+    finally:
+        asker.admin.execute("DROP ROLE nobody_here")
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "NaN", "Infinity", "101", "1e-10"])
+def test_a_price_that_is_none_is_refused(asker: Asker, epsilon: str) -> None:
+    with refused("22023", "", ""):
+        asker.json(COUNT, epsilon)
+
+
+def test_an_error_after_the_data_was_touched_is_paid_and_says_nothing(asker: Asker) -> None:
+    """A part of the table that cannot be read stands for whatever could go wrong."""
+    asker.admin.execute(
+        "CREATE TABLE clinic.stay (who int, day date) PARTITION BY RANGE (day);"
+        "SELECT discreet.protect('clinic.stay', 'who', dataset => 'patients');"
+        "CREATE FOREIGN DATA WRAPPER far; CREATE SERVER away FOREIGN DATA WRAPPER far;"
+        "CREATE FOREIGN TABLE clinic.old_stay PARTITION OF clinic.stay DEFAULT SERVER away"
+    )
+    try:
+        with refused("DP000", "the question could not be answered; what it costs is paid", "The reason is not told"):
+            asker.json("SELECT count(*) FROM clinic.stay", 1)
+        assert asker.spent("patients") == 1
+        assert asker.truth("SELECT FROM discreet._answer") == []
+    finally:
+        asker.admin.execute("SELECT discreet.unprotect('clinic.stay'); DROP TABLE clinic.stay")
+        asker.admin.execute("DROP FOREIGN DATA WRAPPER far CASCADE")
