@@ -93,7 +93,7 @@ static bool
 looks_at_arguments_only(Oid function)
 {
 	/* stable because of settings, which do not change under a running aggregate */
-	static const char *const names[] = {"enum_in", "enum_out", "concat", "concat_ws", "format", "to_char", "current_setting"};
+	static const char *const names[] = {"enum_in", "enum_out", "concat", "concat_ws", "format", "to_char"};
 	Oid		   *types;
 	int			n;
 	Oid			result;
@@ -660,7 +660,7 @@ charge_request(QueryDesc *query, PaidNode *paid, Input *input, List *all_sites)
 	/* what comes from elsewhere in the statement may come from a sequence of numbers, not from rows of a table */
 	if (input->steered && (input->statement->hasModifyingCTE ||
 						   !bms_is_empty(relations_outside(input->statement, input->inside))))
-		find_unsafe(input, "a value that comes from another table of the statement");
+		find_unsafe(input, "a value that depends on other rows");
 	/* a plan that reads nothing, as under WHERE false, is about the tables that the statement names */
 	if (bms_is_empty(input->inside) && input->statement->commandType == CMD_SELECT)
 		input->inside = relations_outside(input->statement, NULL);
@@ -976,8 +976,10 @@ refuse_function(Oid function, void *context)
 	if (!is_harmless_anywhere(function))
 		ereport(ERROR,
 				(errcode(ERRCODE_REFUSED_SHAPE),
-				 errmsg("function %s cannot be used in a statement with dp_ aggregates", get_func_name(function)),
-				 errhint("Only built-in functions that change nothing can. Write the answer down first, and use it then.")));
+				 errmsg("dp_ aggregates cannot bound one person's influence through function %s",
+						get_func_name(function)),
+				 errhint("Ask through discreet.query(), which bounds what one person can change. Beside dp_ aggregates "
+						 "only built-in functions that change nothing can stand.")));
 	return false;
 }
 

@@ -74,7 +74,8 @@ def test_filter_on_the_own_row_is_answered(target: Target, mallory: Connection, 
         mallory.execute(f"SELECT discreet.dp_count(*) FROM hr.person WHERE {where}")
 
 
-def test_filter_by_an_unprotected_table_is_refused_or_paid(target: Target, mallory: Connection) -> None:
+def test_filter_by_an_unprotected_table_is_refused(target: Target, mallory: Connection) -> None:
+    """It may be a copy: nobody knows what a table that is not protected was made from."""
     mallory.execute("CREATE TABLE extra.own AS SELECT 1050 AS salary")
-    with target.costs(PRICE):
+    with target.free(), refused("DP001", "depends on other rows", "discreet.query()"):
         mallory.execute("SELECT discreet.dp_count(*) FROM hr.person WHERE salary > (SELECT max(salary) FROM extra.own)")

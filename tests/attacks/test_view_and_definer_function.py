@@ -100,14 +100,11 @@ def test_row_security_is_kept(target: Target, mallory: Connection) -> None:
     assert answer == 30
 
 
-def test_definer_function_that_returns_rows_is_refused_where_it_can_be_looked_into(
-    target: Target, blind: Connection
-) -> None:
-    """An inlined SQL function is what it reads; others have given the rows away already."""
+def test_function_that_returns_rows_is_refused(target: Target, blind: Connection) -> None:
+    """Also one that could be looked into: what it reads, and for whom, is seen too late."""
     target.admin.execute(
         "CREATE FUNCTION extra.rows() RETURNS SETOF hr.person LANGUAGE sql STABLE AS $$ SELECT * FROM hr.person $$"
     )
-    with target.free(), refused("42501", "permission denied", None):
-        blind.execute("SELECT discreet.dp_count(*) FROM extra.rows()")
-    with target.costs(PRICE):
-        target.connect("mallory").execute("SELECT discreet.dp_count(*) FROM extra.rows()")
+    for session in (blind, target.connect("mallory")):
+        with target.free(), refused("DP001", "cannot bound one person's influence through", "discreet.query()"):
+            session.execute("SELECT discreet.dp_count(*) FROM extra.rows()")

@@ -12,10 +12,6 @@ NAIVE = """
     BEGIN EXECUTE question INTO exact; RETURN exact + 1000 * ln(random() + 1e-9); END $$
 """
 SECRET = "dept = 'dept 2' AND salary = 1007 AND name = 'name 7'"
-DOUBLED = "t || t || t || t || t || t || t || t || t || t"
-BOMB = f"SELECT CASE WHEN {SECRET} THEN 'aaaaaaaaaa' ELSE '' END AS t FROM hr.person"
-for _ in range(9):
-    BOMB = f"SELECT {DOUBLED} AS t FROM ({BOMB}) s"
 
 # each fails, or would, on the row of the secret alone; refused or answered, but the same whether it is there or not
 EXPRESSIONS = [
@@ -63,5 +59,10 @@ def test_no_expression_fails_on_one_row(blind: Connection, expression: str) -> N
         assert ends in (["answer"] * 2, ["DP001"] * 2, ["DP005"] * 2)
 
 
-def test_a_text_that_grows_without_end_is_no_oracle(blind: Connection) -> None:
-    assert how_it_ends(blind, f"SELECT count(*) FROM ({BOMB}) s WHERE length(t) > 0") == "answer"
+@pytest.mark.parametrize(("levels", "ends"), [(2, "answer"), (8, "DP001")])
+def test_a_text_that_grows_without_end_is_no_oracle(blind: Connection, levels: int, ends: str) -> None:
+    """Longer than a gigabyte after eight levels: an error, if it came so far."""
+    grown = f"SELECT CASE WHEN {SECRET} THEN 'aaaaaaaaaa' ELSE '' END AS t FROM hr.person"
+    for _ in range(levels):
+        grown = f"SELECT {' || '.join('t' * 10)} AS t FROM ({grown}) s"
+    assert how_it_ends(blind, f"SELECT count(*) FROM ({grown}) s WHERE length(t) > 0") == ends

@@ -40,8 +40,14 @@ HOSTILE = {
     "uuid": ["ffffffff-ffff-ffff-ffff-ffffffffffff"],
 }
 DECLARED = {"character": "character(3)"}
+COLLATED = {"c": '"C"', "k": '"POSIX"'}  # by the first letter of the name
 BOUNDS = [(0, 10), (-5, 5), (0, 0), (1, 3), (-100, 1_000_000), (0, 10**18), (Fraction(-3, 10), Fraction(7, 2))]
 NUMBER_TYPES = [name for name, family in FAMILY_OF_TYPE.items() if family in NUMBERS]
+
+
+def declared(column: Column) -> str:
+    collation = COLLATED.get(column.name[0]) if column.family is Family.TEXT else None
+    return DECLARED.get(column.type_name, column.type_name) + (f" COLLATE {collation}" if collation else "")
 
 
 @dataclass(frozen=True)
@@ -63,8 +69,7 @@ class World:
         for relation in self.relations:
             name = sql.Identifier(relation.schema, relation.name)
             columns = [
-                sql.SQL("{} {}").format(sql.Identifier(c.name), sql.SQL(DECLARED.get(c.type_name, c.type_name)))
-                for c in relation.columns.values()
+                sql.SQL("{} {}").format(sql.Identifier(c.name), sql.SQL(declared(c))) for c in relation.columns.values()
             ]
             if relation.protection is not None and relation.protection.single:
                 columns.append(sql.SQL("PRIMARY KEY (u)"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pglast import parse_sql
-from tests.corpus.sample import SCHEMA
+from tests.corpus.sample import SCHEMA, planned
 
 from discreet.core.errors import DiscreetError
 from discreet.gate.expressions import DEEPEST, Expressions
@@ -133,6 +133,28 @@ def test_a_refused_expression_leaves_no_depth_behind() -> None:
 def test_depth_is_limited() -> None:
     with pytest.raises(DiscreetError, match="nested too deeply"):
         value("1" + "+1" * DEEPEST)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sqrt(" * 40 + "salary" + ")" * 40,
+        "salary / (1 + " * 40 + "salary" + ")" * 40,
+        "NULLIF(" * 40 + "salary" + ", 1)" * 40,
+        "(" * 40 + "salary = 1" + ")::int = 1" * 40,
+    ],
+)
+def test_an_expression_that_doubles_with_every_level_is_refused(text: str) -> None:
+    with pytest.raises(DiscreetError, match=r"grows too long|near to 0|of kinds|together|is not true"):
+        value(text)
+
+
+def test_columns_of_subqueries_count_as_often_as_they_are_written() -> None:
+    question = "SELECT dept || dept AS t FROM hr.employee"
+    for _ in range(15):
+        question = f"SELECT t || t || t || t AS t FROM ({question}) s"
+    with pytest.raises(DiscreetError, match="grows too long"):
+        planned(f"SELECT count(t) FROM ({question}) s")
 
 
 def test_parameters_are_read_as_literals() -> None:

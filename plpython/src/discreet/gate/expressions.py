@@ -37,6 +37,8 @@ LONGEST_LIST = 1000
 MOST_DIGITS = 60
 # Texts are joined up to this length only: ten columns of a gigabyte would be an error, and whose they are an answer.
 LONGEST_JOINED = 10_000
+# Whatever is written once may be needed often, below each other exponentially so.
+LONGEST_SQL = 100_000
 DEEPEST = 200
 
 
@@ -45,6 +47,7 @@ class Scope(Protocol):
 
     def column(self, node: ast.ColumnRef) -> Value: ...
     def parameter(self, number: int, node: Any) -> str | None: ...
+    def weight(self, sql: str) -> int: ...
 
 
 class Expressions:
@@ -68,6 +71,10 @@ class Expressions:
             self._depth -= 1
         if compiled.identifies and not may_identify:
             refuse_tracker(f"using column {compiled.column}", node)
+        if self._depth == 0:
+            compiled = replace(compiled, weight=self._scope.weight(compiled.sql))
+        if max(compiled.weight, len(compiled.sql)) > LONGEST_SQL:
+            refuse("an expression that grows too long", node)
         return compiled
 
     def condition(self, node: Any) -> str:
@@ -179,6 +186,8 @@ class Expressions:
     def any_of(self, left: Value, items: Any, name: str, node: Any) -> Value:
         if not isinstance(items, tuple | list) or not 0 < len(items) <= LONGEST_LIST:
             refuse(f"a list that is not of 1 to {LONGEST_LIST} values", node)
+        if len(items) * len(left.sql) > LONGEST_SQL:
+            refuse("an expression that grows too long", node)
         parts = [self.comparison(name, left, self.value(item), node).sql for item in items]
         return logical("(" + (" OR " if name == "=" else " AND ").join(parts) + ")")
 

@@ -138,7 +138,7 @@ def chosen_groups(plan: Plan, keys: tuple[int, ...], grouped: str, seed: int) ->
 
 
 def group_order(keys: tuple[int, ...], seed: int) -> str:
-    texts = ", ".join(f"(k{key})::pg_catalog.text" for key in keys)
+    texts = ", ".join(f'(k{key})::pg_catalog.text COLLATE pg_catalog."C"' for key in keys)
     return f"pg_catalog.hashtextextended(pg_catalog.concat_ws('|', {texts}), {seed}), {texts}"
 
 
@@ -175,7 +175,7 @@ def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, 
     columns = ", ".join([f"{plan.source.unit} AS u", *key_columns(plan, keys), f"{subject.argument} AS x"])
     rows = f"SELECT {'DISTINCT ' if distinct else ''}{columns} FROM {plan.source.sql}{where(plan, keys)}{only}"
     partition = ", ".join(["u", *(f"k{key}" for key in keys)])
-    order = f"pg_catalog.hashtextextended((x)::pg_catalog.text, {seed})"
+    order = f'pg_catalog.hashtextextended((x)::pg_catalog.text COLLATE pg_catalog."C", {seed})'
     place = f"pg_catalog.row_number() OVER (PARTITION BY {partition} ORDER BY {order})"
     group = "1"
     if keys:

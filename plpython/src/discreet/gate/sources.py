@@ -28,7 +28,7 @@ from discreet.gate.expressions import Expressions, operator_name
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Column, Family, Relation, Schema
-from discreet.gate.values import Value, identifier, literal, operator, same_family
+from discreet.gate.values import Value, collated, identifier, literal, operator, same_family
 
 UNIT = '"discreet unit"'
 NAMELESS = "?column?"
@@ -128,6 +128,10 @@ class Names:
         if not 1 <= number <= len(self._parameters):
             refuse(f"parameter ${number} has no value", node, "Give the values in params => ARRAY[…].")
         return self._parameters[number - 1]
+
+    def weight(self, sql: str) -> int:
+        columns = (column for named in self._names for column in named.columns.values() if column.weight)
+        return len(sql) + sum(sql.count(column.sql) * column.weight for column in columns)
 
 
 class Sources:
@@ -254,6 +258,7 @@ class Sources:
                 mine.interval | theirs.interval if both else None,  # type: ignore[operator]
                 column=raw,
                 identifies=mine.identifies or theirs.identifies,
+                weight=max(mine.weight, theirs.weight),
             )
         joined = replace(first, single=False, limits=first.limits | second.limits, filtered=True)
         return f"{left_sql} UNION ALL {right_sql}", columns, joined
@@ -365,7 +370,7 @@ class Sources:
         scope = Names(names, ())
         sides = equated(conjunct)
         assert sides is not None
-        return operator("=", *(scope.column(side).sql for side in sides))
+        return operator("=", *(collated(scope.column(side)) for side in sides))
 
 
 def column_value(alias: str, column: Column, relation: Relation) -> Value:
@@ -375,8 +380,10 @@ def column_value(alias: str, column: Column, relation: Relation) -> Value:
         domain = tuple(f"{literal(category)}::{native_type}" for category in column.categories)
     elif column.family is Family.BOOL:
         domain = ("true", "false")
+    named = Value(f"{identifier(alias)}.{identifier(column.name)}", column.family)
+    unit = relation.protection is not None and column.name == relation.protection.unit
     return Value(
-        f"{identifier(alias)}.{identifier(column.name)}",
+        named.sql if unit else collated(named),
         column.family,
         None if column.bounds is None else Interval(*column.bounds),
         domain,

@@ -30,7 +30,10 @@ NATIVE_TYPE = {
 
 @dataclass(frozen=True)
 class Value:
-    """`domain`: SQL literals of every value it can take besides NULL, when that is known without data."""
+    """`domain`: SQL literals of every value it can take besides NULL, when that is known without data.
+
+    `weight`: the length of the SQL once the planner has put the columns of subqueries in.
+    """
 
     sql: str
     family: Family
@@ -41,6 +44,7 @@ class Value:
     untyped: str | None = None
     identifies: bool = False
     type_name: str | None = None
+    weight: int = 0
 
     @property
     def native_type(self) -> str:
@@ -79,6 +83,11 @@ def number_constant(number: Fraction, family: Family) -> Value:
 
 def operator(name: str, left: str, right: str) -> str:
     return f"({left} OPERATOR(pg_catalog.{name}) {right})"
+
+
+def collated(value: Value) -> str:
+    """Texts of two collations cannot be compared, which PostgreSQL tells when it comes to the first row."""
+    return f'({value.sql} COLLATE pg_catalog."default")' if value.family is Family.TEXT else value.sql
 
 
 def clamped(value: Value, node: Any) -> Value:

@@ -23,7 +23,8 @@ DELTA_PART = Fraction(1, 100)
 
 # to_regclass looks a name up as the planner will; pg_class is read as this transaction sees it
 TRUSTED = """
-    SELECT asked.schema, asked.name
+    SELECT asked.schema, asked.name,
+           c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid) AS inherited
     FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS asked(schema, name)
     JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(pg_catalog.format('%I.%I', asked.schema, asked.name))
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -33,7 +34,8 @@ TRUSTED = """
                pg_catalog.bool_or(pg_catalog.pg_has_role(session_user, o.owner, 'MEMBER')) AS of_asker
         FROM (VALUES (c.relowner), (n.nspowner)) AS o(owner)) AS owners
     WHERE c.relkind IN ('r', 'p')
-      AND (owners.of_curators OR EXISTS (SELECT FROM discreet._protected_table p WHERE p.relation = c.oid))
+      AND (owners.of_curators AND NOT c.relrowsecurity
+           OR EXISTS (SELECT FROM discreet._protected_table p WHERE p.relation = c.oid))
       AND (NOT owners.of_asker OR pg_catalog.pg_has_role(session_user, 'discreet_curator', 'MEMBER'))
 """
 
@@ -218,13 +220,18 @@ class Gate:
 
         Native SQL runs as the owner of the extension, and reading a table may run code of who owns it or its schema: in
         predicates of its indexes, in casts of its types, in a view that was put in its place within the asker's own
-        transaction, which the ledger does not see. So a table is protected, or it and its schema belong to curators;
-        and neither belongs to the asker.
+        transaction, which the ledger does not see. So a table is protected or declared public, or it and its schema
+        belong to curators and everybody sees the same rows of it; and neither belongs to the asker.
         """
         names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
         rows = self._plpy.execute(self._plpy.prepare(TRUSTED, ["text[]", "text[]"]), names)
-        found = {(row["schema"], row["name"]) for row in rows}
-        return [relation for relation in relations if (relation["schema"], relation["name"]) in found]
+        inherited = {(row["schema"], row["name"]): row["inherited"] for row in rows}
+        kept = [relation for relation in relations if (relation["schema"], relation["name"]) in inherited]
+        # an index of a plain parent does not see the rows of tables that inherit from it
+        return [
+            relation | ({"unique_keys": []} if inherited[relation["schema"], relation["name"]] else {})
+            for relation in kept
+        ]
 
     def worth(self, plan: Any, wish: Wish) -> Fraction:
         """Epsilon per grouping set: what is asked for within the cap, or the session's wish lowered to it."""
