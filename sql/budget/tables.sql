@@ -1,7 +1,7 @@
 -- Limits and what is spent of them, in the currency of the accounting: epsilon (pure) or rho (zcdp).
 -- Role 0 is the dataset's own cap. A revoked budget keeps its row: granting it again forgives nothing.
 CREATE TABLE discreet._budget (
-    dataset       text NOT NULL,
+    dataset       text COLLATE "C" NOT NULL,
     role          regrole NOT NULL,
     granted       boolean NOT NULL DEFAULT true,
     epsilon_limit numeric NOT NULL CHECK (epsilon_limit > 0 AND epsilon_limit < 'Infinity'),
@@ -15,7 +15,7 @@ COMMENT ON TABLE discreet._budget IS 'Limits per dataset (role 0) and per role, 
 
 -- Append-only: id counts within the dataset without gaps, hash covers the row and the hash before it.
 CREATE TABLE discreet._charge (
-    dataset  text NOT NULL,
+    dataset  text COLLATE "C" NOT NULL,
     id       bigint NOT NULL,
     at       timestamptz NOT NULL,
     role     name NOT NULL,

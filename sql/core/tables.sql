@@ -2,7 +2,7 @@
 
 -- One privacy unit over all its tables: the people whose budget is kept together.
 CREATE TABLE discreet._dataset (
-    dataset          text PRIMARY KEY CHECK (dataset <> ''),
+    dataset          text COLLATE "C" PRIMARY KEY CHECK (dataset <> ''),
     accounting       text NOT NULL CHECK (accounting IN ('pure', 'zcdp')),
     neighbours       text NOT NULL CHECK (neighbours IN ('unbounded', 'bounded')),
     response_quantum interval CHECK (response_quantum > '0'),
@@ -14,7 +14,7 @@ COMMENT ON TABLE discreet._dataset IS 'One privacy unit over all its tables: the
 -- attnum follows a renamed column; a restored dump brings names, from which a trigger finds it.
 CREATE TABLE discreet._protected_table (
     relation     regclass PRIMARY KEY,
-    dataset      text,
+    dataset      text COLLATE "C",
     unit         name,
     unit_attnum  int2,
     policy       text NOT NULL CHECK (policy IN ('noisy', 'personal', 'audited', 'public')),
@@ -56,7 +56,7 @@ COMMENT ON TABLE discreet._protected_part IS 'Partitions and children of protect
 -- A table that was protected once goes back to the dataset that its people have spent from.
 CREATE TABLE discreet._past_protection (
     relation regclass PRIMARY KEY,
-    dataset  text NOT NULL
+    dataset  text COLLATE "C" NOT NULL
 );
 COMMENT ON TABLE discreet._past_protection IS 'The dataset of each table that was protected once.';
 
