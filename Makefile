@@ -70,7 +70,7 @@ lint: test-packages  ## ruff, mypy strict, C warnings as errors
 	@$(MAKE) -s -C extension PG_CONFIG=$(PG_CONFIG) clean all COPT=-Werror
 
 unit: test-packages  ## tests that need no server
-	@$(VENV)/pytest tests/unit $(PYTEST_ARGS)
+	@$(VENV)/pytest tests/unit tests/corpus $(PYTEST_ARGS)
 
 database: test-packages install  ## tests on a throw-away cluster
 	@$(VENV)/pytest tests/database $(PYTEST_ARGS)

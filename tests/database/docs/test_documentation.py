@@ -12,6 +12,9 @@ from dev.cluster import ROOT, Cluster
 from dev.reference import reference
 from tests.conftest import Database
 
+from discreet.dp.additive import DiscreteLaplace
+from discreet.dp.price import Price
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:<!-- role: (\w+) -->\n)?```sql\n(.*?)```\n(?:```text\n(.*?)```)?", re.DOTALL)
 
@@ -76,6 +79,11 @@ def test_the_first_session_of_the_readme_is_that_of_the_demo() -> None:
     for line in "".join(statements).splitlines():
         if not line.startswith("SELECT dataset, role"):
             assert line in demo
+
+
+def test_the_analysts_guide_says_how_exact_a_count_is() -> None:
+    width = DiscreteLaplace.for_price(1, Price.of("0.1")).half_width()
+    assert f"95 of 100 answers are within {width} people" in (ROOT / "docs" / "analyst.md").read_text()
 
 
 def test_the_reference_page_is_current(cluster: Cluster, template: str) -> None:
