@@ -33,6 +33,7 @@ SET log_parser_stats = off
 SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -71,6 +72,7 @@ SET log_parser_stats = off
 SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -105,6 +107,7 @@ SET log_parser_stats = off
 SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -139,6 +142,7 @@ SET log_parser_stats = off
 SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -173,6 +177,7 @@ SET log_parser_stats = off
 SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -207,6 +212,7 @@ SET log_parser_stats = off
 SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry

@@ -66,3 +66,15 @@ def test_a_text_that_grows_without_end_is_no_oracle(blind: Connection, levels: i
     for _ in range(levels):
         grown = f"SELECT {' || '.join('t' * 10)} AS t FROM ({grown}) s"
     assert how_it_ends(blind, f"SELECT count(*) FROM ({grown}) s WHERE length(t) > 0") == ends
+
+
+@pytest.mark.parametrize("condition", ["a.k < b.k", "a.k = b.k", "lower(a.k || b.k) = 'x'", "strpos(a.k, b.k) = 1"])
+def test_texts_of_two_collations_are_no_oracle(gated: Target, blind: Connection, condition: str) -> None:
+    """PostgreSQL tells that it cannot compare them when it comes to the first row."""
+    gated.admin.execute(
+        'CREATE TABLE extra.a (k text COLLATE "C"); CREATE TABLE extra.b (k text COLLATE "POSIX");'
+        "INSERT INTO extra.a VALUES ('a'); INSERT INTO extra.b VALUES ('b'); GRANT SELECT ON extra.a, extra.b TO PUBLIC"
+    )
+    question = f"SELECT count(*) FROM hr.person, extra.a, extra.b WHERE {SECRET} AND {condition}"
+    ends = [how_it_ends(blind, text) for text in (question, question.replace("name 7", "nobody"))]
+    assert ends == ["answer", "answer"]

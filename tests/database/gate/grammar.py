@@ -38,6 +38,7 @@ HOSTILE = {
     "timestamp without time zone": ["infinity", "-infinity", *LAST_SECONDS],
     "timestamp with time zone": ["infinity", "-infinity", *(f"{text}+00" for text in LAST_SECONDS if "BC" not in text)],
     "uuid": ["ffffffff-ffff-ffff-ffff-ffffffffffff"],
+    "interval": ["1 day", "24 hours", "1 month", "30 days", "-178000000 years"],
 }
 DECLARED = {"character": "character(3)"}
 COLLATED = {"c": '"C"', "k": '"POSIX"'}  # by the first letter of the name
@@ -145,7 +146,7 @@ def random_value(random: Random, type_name: str) -> str | None:
     if random.random() < 0.15:
         return None
     hostile = HOSTILE[type_name]
-    ordinary = ORDINARY[FAMILY_OF_TYPE.get(type_name, Family.OTHER)]
+    ordinary = hostile if type_name == "interval" else ORDINARY[FAMILY_OF_TYPE.get(type_name, Family.OTHER)]
     return random.choice(hostile if hostile and random.random() < 0.3 else ordinary)
 
 

@@ -104,6 +104,15 @@ def test_counts_by_group_are_close_where_people_have_many_rows(asker: Asker) -> 
         assert (ward, abs(count - exact) <= 17 * 0.15) == (name, True)
 
 
+def test_numbers_that_share_measurements_are_close(asker: Asker) -> None:
+    """Two measurements of 50 each: the centred sum is off by 17 · 200000 / 50 / 2, the count by nothing."""
+    ((count, total, mean),) = asker.rows("SELECT count(salary), sum(salary), avg(salary) FROM hr.employee", MOST)
+    ((people, exact),) = asker.truth(f"SELECT count(salary), sum({PAY}) FROM hr.employee")
+    assert count == people
+    assert abs(total - exact) <= 34_000
+    assert abs(mean - exact / people) <= 34_000 / 200
+
+
 def test_quantiles_are_in_order(asker: Asker) -> None:
     (row,) = asker.json(
         "SELECT min(salary) AS a, percentile_disc(0.25) WITHIN GROUP (ORDER BY salary) AS b,"

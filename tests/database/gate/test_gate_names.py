@@ -155,3 +155,20 @@ def test_a_column_that_was_dropped_or_renamed_is_unknown(own: Asker) -> None:
         with refused("DP001", f"there is no column {column}", "Hidden and system columns"):
             own.json(f"SELECT count({column}) FROM people", 1)
     own.json("SELECT avg(y) FROM people", 1)
+
+
+def test_a_table_is_public_when_a_curator_owns_it_or_says_so(own: Asker, make_role: MakeRole) -> None:
+    owner = make_role("owner")
+    own.admin.execute(
+        f"{TABLE}; CREATE SCHEMA theirs AUTHORIZATION {owner}; CREATE TABLE theirs.code (x int PRIMARY KEY)"
+    )
+    own.admin.execute(f"ALTER TABLE theirs.code OWNER TO {owner}; GRANT SELECT ON theirs.code TO PUBLIC")
+    own.admin.execute("INSERT INTO theirs.code VALUES (1), (2)")
+    protect(own, "people")
+    question = "SELECT count(*) FROM people p JOIN theirs.code c ON p.x = c.x"
+    with refused("42704", "there is no table theirs.code", "tables of who is no curator"):
+        own.json(question, 100)
+    own.admin.execute("SELECT discreet.protect('theirs.code', NULL, policy => 'public')")
+    assert own.json(question, 100) == [{"count": 20}]
+    own.admin.execute(f"SELECT discreet.unprotect('theirs.code'); GRANT discreet_curator TO {owner}")
+    assert own.json(question, 100) == [{"count": 20}]

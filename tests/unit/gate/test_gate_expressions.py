@@ -80,6 +80,12 @@ def test_joined_texts_stay_short() -> None:
     assert value("name || dept").sql.count("pg_catalog.left") == 2
 
 
+@pytest.mark.parametrize("text", ["round(salary, 31)", "trunc(salary, -1)", "left(name, 1000001)", "substr(name, 0)"])
+def test_lengths_and_digits_have_limits(text: str) -> None:
+    with pytest.raises(DiscreetError, match="an argument that is not from"):
+        value(text)
+
+
 def test_infinite_dates_do_not_pass_a_choice() -> None:
     assert value("COALESCE(hired, dob)").sql.count("'9999-12-31'") == 2
 

@@ -93,7 +93,13 @@ def test_grouping_that_cannot_be_answered_is_refused(clause: str, words: str) ->
 def test_a_key_has_one_text_for_all_its_equals() -> None:
     assert Key("x", "numeric", None, Family.NUMERIC).canonical == "pg_catalog.trim_scale(x)"
     assert "+" in Key("x", "float8", None, Family.FLOAT).canonical
+    assert "::pg_catalog.text" in Key("x", "interval", None, Family.OTHER).canonical
     assert Key("x", "text", None, Family.TEXT).canonical == "x"
+
+
+def test_distinct_values_that_are_equal_are_one_whichever_row_comes_first() -> None:
+    (distinct,) = planned("SELECT count(DISTINCT salary) FROM hr.employee").measurements
+    assert "trim_scale" in str(distinct.subject.argument)
 
 
 def test_the_outer_select_adds_no_measurement() -> None:

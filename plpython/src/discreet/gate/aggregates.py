@@ -14,7 +14,7 @@ from discreet.gate.expressions import Expressions, function_name
 from discreet.gate.measurements import SQUARES_BITS, SUM_BITS, Measurement, Quantity, Subject
 from discreet.gate.refusal import refuse, refuse_unbounded
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.values import Value
+from discreet.gate.values import Value, one_of_its_equals
 
 INTEGER_TYPES = ("smallint", "integer")
 
@@ -73,8 +73,10 @@ def counting(name: str, node: ast.FuncCall, expressions: Expressions, several: b
     if node.agg_star or not node.args:
         return Aggregate("count", (Measurement(Quantity.ROWS, Subject(None, condition)),), "int8")
     value = argument_of(node, expressions, may_identify=True)
-    quantity = Quantity.DISTINCT if node.agg_distinct else Quantity.ROWS
-    return Aggregate("count", (Measurement(quantity, Subject(value.sql, condition)),), "int8")
+    if not node.agg_distinct:
+        return Aggregate("count", (Measurement(Quantity.ROWS, Subject(value.sql, condition)),), "int8")
+    distinct = value.sql if value.identifies else one_of_its_equals(value.sql, value.family)
+    return Aggregate("count", (Measurement(Quantity.DISTINCT, Subject(distinct, condition)),), "int8")
 
 
 def bounded_argument(value: Value, node: Any, bits: int) -> Grid:

@@ -19,6 +19,7 @@ from discreet.gate.values import Value, guarded_time, literal, number_sql
 
 LONGEST_TEXT = 2**30
 MOST_BUCKETS = 1000
+MOST_DECIMALS = 30
 
 # field: interval of extract(), and whether every whole number in it is a category of its own
 DATE_FIELDS: dict[str, tuple[Interval, bool]] = {
@@ -58,12 +59,12 @@ def constant_text(value: Value, choices: tuple[str, ...], node: Any) -> str:
     return value.untyped.lower()
 
 
-def constant_whole(value: Value, least: int, node: Any) -> int:
+def constant_whole(value: Value, least: int, node: Any, most: int = 10**6) -> int:
     if not value.constant or value.interval is None or value.family is not Family.INT:
         refuse("an argument that is not a constant whole number", node)
     number = value.interval.lower
-    if not least <= number <= 10**6:
-        refuse(f"an argument that is not from {least} to 1000000", node)
+    if not least <= number <= most:
+        refuse(f"an argument that is not from {least} to {most}", node)
     return int(number)
 
 
@@ -107,7 +108,8 @@ def rounding(native: str) -> Callable[[list[Value], Any], Value]:
     def build(arguments: list[Value], node: Any) -> Value:
         number = as_number(arguments[0], node)
         assert number.interval is not None
-        digits = f", {constant_whole(arguments[1], 0, node)}" if len(arguments) == 2 else ""
+        # numbers of very many digits take time, by which a row could be told
+        digits = f", {constant_whole(arguments[1], 0, node, MOST_DECIMALS)}" if len(arguments) == 2 else ""
         sql = f"pg_catalog.{native}(({number.sql})::pg_catalog.numeric{digits})"
         return Value(sql, Family.NUMERIC, number.interval.widened(1))
 

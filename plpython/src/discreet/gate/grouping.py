@@ -12,7 +12,7 @@ from discreet.core.errors import DiscreetError
 from discreet.gate.expressions import Expressions
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
-from discreet.gate.values import Value
+from discreet.gate.values import Value, one_of_its_equals
 
 MOST_SETS = 32
 
@@ -28,13 +28,7 @@ class Key:
 
     @property
     def canonical(self) -> str:
-        return self.one_of_its_equals(self.sql)
-
-    def one_of_its_equals(self, sql: str) -> str:
-        """1.0 and 1.00 are one key, and 0 and -0: their text must be one too."""
-        if self.family is Family.NUMERIC:
-            return f"pg_catalog.trim_scale({sql})"
-        return f"({sql} OPERATOR(pg_catalog.+) 0::pg_catalog.float8)" if self.family is Family.FLOAT else sql
+        return one_of_its_equals(self.sql, self.family)
 
 
 @dataclass(frozen=True)

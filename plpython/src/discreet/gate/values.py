@@ -85,6 +85,15 @@ def operator(name: str, left: str, right: str) -> str:
     return f"({left} OPERATOR(pg_catalog.{name}) {right})"
 
 
+def one_of_its_equals(sql: str, family: Family) -> str:
+    """1.0 and 1.00 are equal, 0 and -0, '1 day' and '24 hours': which one is kept must not depend on other rows."""
+    if family is Family.NUMERIC:
+        return f"pg_catalog.trim_scale({sql})"
+    if family is Family.FLOAT:
+        return f"({sql} OPERATOR(pg_catalog.+) 0::pg_catalog.float8)"
+    return f'(({sql})::pg_catalog.text COLLATE pg_catalog."C")' if family is Family.OTHER else sql
+
+
 def collated(value: Value) -> str:
     """Texts of two collations cannot be compared, which PostgreSQL tells when it comes to the first row."""
     return f'({value.sql} COLLATE pg_catalog."default")' if value.family is Family.TEXT else value.sql
