@@ -80,24 +80,28 @@ class Gate:
         with_error: bool = False,
     ) -> list[list[tuple[str, Any]]]:
         """The rows of the answer; what it costs is paid before a row is read."""
-        started = time.monotonic()
+        wish = Wish(epsilon, accuracy, tuple(parameters or ()), with_error)
         with self.own_search_path() as path:
-            wish = Wish(epsilon, accuracy, tuple(parameters or ()), with_error)
-            asked = self.refusable(sql, lambda: self.question(sql, wish, path))
-            dataset = asked.plan.dataset
-            rows = None if fresh else self.recalled(asked)
-            if rows is None:
-                left = self.charged(asked, sql)
-                rows = self.measured(asked)
-                self.stored(asked, rows)
-                self.tell(asked, left)
-            else:
-                self._plpy.notice(f"answered again from the store, free of charge (dataset {dataset.name})")
-            if dataset.response_quantum:
-                # answers leave at the next multiple of the quantum, however long they took
-                over = (time.monotonic() - started) % dataset.response_quantum
-                self._plpy.execute(f"SELECT pg_catalog.pg_sleep({dataset.response_quantum - over!r})")
-            return self.finished(asked, rows)
+            return self.finished(*self.released(sql, wish, path, fresh))
+
+    def released(self, sql: str, wish: Wish, path: list[str], fresh: bool) -> tuple[Asked, list[list[object]]]:
+        """A question with its released numbers: from the store, or paid, measured and stored."""
+        started = time.monotonic()
+        asked = self.refusable(sql, lambda: self.question(sql, wish, path))
+        dataset = asked.plan.dataset
+        rows = None if fresh else self.recalled(asked)
+        if rows is None:
+            left = self.charged(asked, sql)
+            rows = self.measured(asked)
+            self.stored(asked, rows)
+            self.tell(asked, left)
+        else:
+            self._plpy.notice(f"answered again from the store, free of charge (dataset {dataset.name})")
+        if dataset.response_quantum:
+            # answers leave at the next multiple of the quantum, however long they took
+            over = (time.monotonic() - started) % dataset.response_quantum
+            self._plpy.execute(f"SELECT pg_catalog.pg_sleep({dataset.response_quantum - over!r})")
+        return asked, rows
 
     def explain(self, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
         """Price and exactness, or the refusal; from text and catalog alone."""
@@ -128,16 +132,10 @@ class Gate:
 
     def opened(self, sql: str, epsilon: Decimal | None, cursor: str) -> None:
         """Opens a cursor of this name on the answer, for the rest of the transaction."""
-        with self.own_search_path() as path:
-            asked = self.refusable(sql, lambda: self.question(sql, Wish(epsilon), path))
-            rows = self.recalled(asked)
-            if rows is None:
-                left = self.charged(asked, sql)
-                rows = self.measured(asked)
-                self.stored(asked, rows)
-                self.tell(asked, left)
-            from discreet.gate.values import identifier, literal
+        from discreet.gate.values import identifier, literal
 
+        with self.own_search_path() as path:
+            asked, rows = self.released(sql, Wish(epsilon), path, fresh=False)
             held = literal(json.dumps(rows)) + "::pg_catalog.jsonb"
             select = self.answer_sql(asked).replace("$1", held, 1)
             self._plpy.execute(f"DECLARE {identifier(cursor)} NO SCROLL CURSOR FOR {select}")
