@@ -12,7 +12,7 @@ CLUSTER := PG_CONFIG=$(PG_CONFIG) SIZE=$(SIZE) python3 dev/cluster.py
 export PG_CONFIG
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test up down reset psql dsn build install uninstall lint unit database statistical attacks \
+.PHONY: help demo test up down reset psql dsn build install uninstall lint unit corpus database statistical attacks \
         bench updatecheck reference lock clean server-packages test-packages
 
 help:  ## list every target
@@ -23,7 +23,7 @@ help:  ## list every target
 demo: up  ## a first session on a private cluster that it starts itself
 	@$(CLUSTER) demo
 
-test: test-packages install lint unit database statistical attacks updatecheck  ## everything that CI runs
+test: test-packages install lint unit corpus database statistical attacks updatecheck  ## everything that CI runs
 
 ##-- a private cluster for trying things
 
@@ -70,7 +70,10 @@ lint: test-packages  ## ruff, mypy strict, C warnings as errors
 	@$(MAKE) -s -C extension PG_CONFIG=$(PG_CONFIG) clean all COPT=-Werror
 
 unit: test-packages  ## tests that need no server
-	@$(VENV)/pytest tests/unit tests/corpus $(PYTEST_ARGS)
+	@$(VENV)/pytest tests/unit $(PYTEST_ARGS)
+
+corpus: test-packages  ## questions that the gate accepts and refuses, planned without a server
+	@$(VENV)/pytest tests/corpus $(PYTEST_ARGS)
 
 database: test-packages install  ## tests on a throw-away cluster
 	@$(VENV)/pytest tests/database $(PYTEST_ARGS)
