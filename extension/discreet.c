@@ -37,6 +37,7 @@ _PG_init(void)
 	MarkGUCPrefixReserved("discreet");
 
 	install_hooks();
+	install_explain_hook();
 }
 
 PG_FUNCTION_INFO_V1(discreet_call_handler);

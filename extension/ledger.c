@@ -304,8 +304,11 @@ discreet_ledger(PG_FUNCTION_ARGS)
 {
 	char	   *operation = NameStr(*PG_GETARG_NAME(0));
 	char	   *request = JsonbToCString(NULL, &PG_GETARG_JSONB_P(1)->root, VARSIZE(PG_GETARG_JSONB_P(1)));
-	Jsonb	   *answer = ledger_call(operation, request);
+	Jsonb	   *answer;
 
+	if (strcmp(operation, "charge_question") == 0)
+		refuse_while_explained();
+	answer = ledger_call(operation, request);
 	if (answer == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_JSONB_P(answer);

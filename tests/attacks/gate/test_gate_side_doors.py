@@ -1,13 +1,11 @@
 """Statistics views, EXPLAIN ANALYZE and log messages, which could tell of the rows beside the answer."""
 
-from contextlib import suppress
-
 import psycopg
 import pytest
 from tests.attacks.gate.asking import ask
 from tests.attacks.target import Target
 from tests.databases import Connection
-from tests.messages import notices
+from tests.messages import notices, refused
 
 SEEN = "SELECT seq_tup_read, idx_tup_fetch, seq_scan FROM pg_stat_xact_user_tables WHERE relname = 'person'"
 FEW = "SELECT count(*), avg(salary) FROM hr.person WHERE smoker AND salary > 1090"
@@ -42,21 +40,39 @@ def test_statistics_tell_nothing_of_a_question(gated: Target, blind: Connection)
     assert gated.admin.execute(flushed).fetchall() == before
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        "ANALYZE",
-        "ANALYZE, FORMAT JSON, TIMING OFF",
-        pytest.param("ANALYZE, BUFFERS", marks=pytest.mark.xfail(strict=True, reason="not refused yet")),
-    ],
-)
-def test_explain_analyze_shows_nothing_of_the_rows(gated: Target, blind: Connection, options: str) -> None:
+@pytest.mark.parametrize("options", ["ANALYZE", "ANALYZE, FORMAT JSON, TIMING OFF", "ANALYZE, BUFFERS"])
+def test_explain_analyze_of_a_question_is_refused(gated: Target, blind: Connection, options: str) -> None:
     """Buffers that were read, and temporary files that were written, depend on the rows."""
-    plan = ""
-    with suppress(psycopg.Error):
-        plan = str(blind.execute(f"EXPLAIN ({options}) SELECT discreet.query_json('{FEW}', 0.001)").fetchall())
-    assert "Seq Scan" not in plan
-    assert "Buffers" not in plan
+    spent = gated.admin.execute("SELECT sum(epsilon_spent) FROM discreet.budget_status").fetchall()
+    with refused("DP001", "EXPLAIN ANALYZE", ""):
+        blind.execute(f"EXPLAIN ({options}) SELECT discreet.query_json('{FEW}', 0.001, fresh => true)")
+    assert gated.admin.execute("SELECT sum(epsilon_spent) FROM discreet.budget_status").fetchall() == spent
+    blind.execute(f"EXPLAIN SELECT discreet.query_json('{FEW}', 0.001)")
+
+
+EXPLAINED = f"EXPLAIN (ANALYZE, BUFFERS) SELECT discreet.query_json('{FEW}', 0.001, fresh => true)"
+
+
+@pytest.mark.parametrize(
+    "statement", [EXPLAINED, f"DO $do$ BEGIN EXECUTE $x${EXPLAINED}$x$; END $do$"], ids=["alone", "within a function"]
+)
+def test_explain_analyze_is_refused_as_the_first_statement_of_a_session(gated: Target, statement: str) -> None:
+    """The library is loaded by the call, too late to see the EXPLAIN around it."""
+    with gated.connect("blind") as fresh:
+        with refused("DP001", "EXPLAIN ANALYZE", ""):
+            fresh.execute(statement)
+        with refused("DP001", "EXPLAIN ANALYZE", ""):
+            fresh.execute(statement)
+        ask(fresh, FEW)
+
+
+def test_a_function_of_the_asker_hides_no_explain(gated: Target, blind: Connection) -> None:
+    blind.execute(
+        f"CREATE OR REPLACE FUNCTION pg_temp.told() RETURNS SETOF text LANGUAGE plpgsql AS "
+        f"$f$ BEGIN RETURN QUERY EXECUTE $x${EXPLAINED}$x$; END $f$"
+    )
+    with refused("DP001", "EXPLAIN ANALYZE", ""):
+        blind.execute("SELECT * FROM pg_temp.told()")
 
 
 @pytest.mark.parametrize(
