@@ -10,7 +10,7 @@ GRANT EXECUTE ON FUNCTION discreet.check_installation() TO discreet_curator, dis
 
 -- curators declare what is protected, and who may ask
 GRANT EXECUTE ON FUNCTION
-    discreet.create_dataset(text, numeric, numeric, text, text, interval),
+    discreet.create_dataset(text, numeric, numeric, text, text, interval, interval),
     discreet.protect(regclass, text, text, numeric, numeric, text, int, int, numeric, numeric, numeric, int, text),
     discreet.describe_column(regclass, name, numeric, numeric, text[], text),
     discreet.unprotect(regclass),

@@ -5,7 +5,8 @@ CREATE FUNCTION discreet.create_dataset(
     delta numeric DEFAULT 0,
     accounting text DEFAULT 'pure',
     neighbours text DEFAULT 'unbounded',
-    response_quantum interval DEFAULT NULL)
+    response_quantum interval DEFAULT NULL,
+    answer_lifetime interval DEFAULT '1 day')
 RETURNS void
 LANGUAGE discreet_python
 VOLATILE
@@ -15,7 +16,7 @@ SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
-    return entry.create_dataset(plpy, name, epsilon, delta, accounting, neighbours, response_quantum)
+    return entry.create_dataset(plpy, name, epsilon, delta, accounting, neighbours, response_quantum, answer_lifetime)
 $python$;
-COMMENT ON FUNCTION discreet.create_dataset(text, numeric, numeric, text, text, interval) IS
+COMMENT ON FUNCTION discreet.create_dataset(text, numeric, numeric, text, text, interval, interval) IS
 'Declares people whose budget is kept together, over all their tables.';

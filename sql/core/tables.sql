@@ -6,6 +6,7 @@ CREATE TABLE discreet._dataset (
     accounting       text NOT NULL CHECK (accounting IN ('pure', 'zcdp')),
     neighbours       text NOT NULL CHECK (neighbours IN ('unbounded', 'bounded')),
     response_quantum interval CHECK (response_quantum > '0'),
+    answer_lifetime  interval DEFAULT '1 day' CHECK (answer_lifetime >= '0'),
     owner            name NOT NULL,
     created_at       timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );

@@ -1,6 +1,6 @@
 -- discreet.datasets: the datasets and their limits.
 CREATE VIEW discreet.datasets WITH (security_barrier) AS
-SELECT d.dataset, b.epsilon_limit, b.delta_limit, d.accounting, d.neighbours, d.response_quantum, d.created_at
+SELECT d.dataset, b.epsilon_limit, b.delta_limit, d.accounting, d.neighbours, d.response_quantum, d.answer_lifetime, d.created_at
 FROM discreet._dataset d
 JOIN discreet._budget b ON b.dataset = d.dataset AND b.role = 0;
 COMMENT ON VIEW discreet.datasets IS 'The datasets and their limits.';

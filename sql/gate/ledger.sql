@@ -97,22 +97,6 @@ AS $sql$
 $sql$;
 COMMENT ON FUNCTION discreet._base_type(oid, oid) IS 'The type below all domains.';
 
--- discreet._ledger_recall: the stored answer of a question, if its policy still holds and the role may ask.
-CREATE FUNCTION discreet._ledger_recall(request jsonb)
-RETURNS jsonb
-LANGUAGE sql
-VOLATILE
-STRICT
-PARALLEL UNSAFE
-SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $sql$
-    SELECT a.answer FROM discreet._answer a
-    WHERE a.key = decode(request->>'key', 'hex') AND a.dataset = request->>'dataset'
-      AND discreet._holds_budget((request->>'role')::name, a.dataset)
-$sql$;
-COMMENT ON FUNCTION discreet._ledger_recall(jsonb) IS 'The stored answer of a question, if the role may ask.';
-
 -- discreet._ledger_charge_question: pays for a question of the gate; the role must hold a budget of its own or of a group.
 CREATE FUNCTION discreet._ledger_charge_question(request jsonb)
 RETURNS jsonb
@@ -145,23 +129,6 @@ BEGIN
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_charge_question(jsonb) IS 'Pays for a question of the gate.';
-
--- discreet._ledger_store: keeps an answer, so that it need not be paid twice.
-CREATE FUNCTION discreet._ledger_store(request jsonb)
-RETURNS jsonb
-LANGUAGE sql
-VOLATILE
-STRICT
-PARALLEL UNSAFE
-SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $sql$
-    INSERT INTO discreet._answer (key, dataset, answer)
-    VALUES (decode(request->>'key', 'hex'), request->>'dataset', request->'answer')
-    ON CONFLICT (key) DO UPDATE SET answer = excluded.answer, at = excluded.at
-    RETURNING '{}'::jsonb
-$sql$;
-COMMENT ON FUNCTION discreet._ledger_store(jsonb) IS 'Keeps an answer, so that it need not be paid twice.';
 
 -- discreet._ledger_refused: writes a refusal of the gate down.
 CREATE FUNCTION discreet._ledger_refused(request jsonb)

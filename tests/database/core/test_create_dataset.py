@@ -84,6 +84,11 @@ def test_a_delta_that_is_no_probability_is_refused(carol: Connection, delta: str
             "response_quantum is -00:00:01, but must be above",
             "multiples",
         ),
+        (
+            "'people', 1, answer_lifetime => '-1 s'",
+            "answer_lifetime is -00:00:01, but must not be below zero",
+            "asks it fresh",
+        ),
     ],
 )
 def test_a_dataset_of_no_known_meaning_is_refused(carol: Connection, arguments: str, message: str, hint: str) -> None:

@@ -57,6 +57,16 @@ def test_a_name_without_schema_is_looked_up_in_the_asker_s_path(asker: Asker) ->
         asker.connection.execute("RESET search_path")
 
 
+def test_dollar_user_in_search_path_means_who_asks(asker: Asker) -> None:
+    asker.admin.execute(f"ALTER SCHEMA clinic RENAME TO {asker.role}")
+    try:
+        asker.connection.execute('SET search_path = "$user"')
+        assert len(asker.json("SELECT count(*) FROM patient")) == 1
+    finally:
+        asker.connection.execute("RESET search_path")
+        asker.admin.execute(f"ALTER SCHEMA {asker.role} RENAME TO clinic")
+
+
 @pytest.mark.parametrize(
     ("schema", "table", "unit", "column"),
     [

@@ -80,6 +80,50 @@ def test_a_stored_answer_is_not_given_after_the_protection_changed(asker: Asker)
         asker.admin.execute("SELECT discreet.describe_column('hr.employee', 'salary', 0, 200000)")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "SELECT discreet.describe_column('hr.employee', 'salary', 0, 200000)",
+        "SELECT discreet.unprotect('hr.employee')",
+        "ALTER TABLE hr.employee RENAME COLUMN salary TO wage",
+    ],
+)
+def test_stored_answers_go_when_the_protection_changes(asker: Asker, change: str) -> None:
+    asker.json(COUNT, 1)
+    with asker.admin.transaction(force_rollback=True):
+        asker.admin.execute(change)
+        assert asker.truth("SELECT FROM discreet._answer WHERE dataset = 'staff'") == []
+    assert len(asker.truth("SELECT FROM discreet._answer WHERE dataset = 'staff'")) == 1
+
+
+def test_a_stored_answer_grows_old(asker: Asker) -> None:
+    asker.json(COUNT, 1)
+    asker.admin.execute("UPDATE discreet._answer SET at = at - interval '23 hours'")
+    asker.json(COUNT, 1)
+    assert asker.spent("staff") == 1
+    asker.admin.execute("UPDATE discreet._answer SET at = at - interval '1 hour'")
+    asker.json(COUNT, 1)
+    assert asker.spent("staff") == 2
+
+
+def test_old_answers_are_not_kept(asker: Asker) -> None:
+    asker.json(COUNT, 1)
+    asker.admin.execute("UPDATE discreet._answer SET at = at - interval '1 day'")
+    asker.json(BY_DEPT, 1)
+    assert len(asker.truth("SELECT FROM discreet._answer WHERE dataset = 'staff'")) == 1
+
+
+def test_answers_without_a_lifetime_stay(asker: Asker) -> None:
+    asker.admin.execute("UPDATE discreet._dataset SET answer_lifetime = NULL")
+    try:
+        asker.json(COUNT, 1)
+        asker.admin.execute("UPDATE discreet._answer SET at = at - interval '9 years'")
+        asker.json(COUNT, 1)
+        assert asker.spent("staff") == 1
+    finally:
+        asker.admin.execute("UPDATE discreet._dataset SET answer_lifetime = '1 day'")
+
+
 def test_new_rows_do_not_change_a_stored_answer(asker: Asker) -> None:
     first = asker.json(COUNT, 1)
     asker.admin.execute(

@@ -73,6 +73,7 @@ EXPECTED = """
  -       -       -       -       -       X       _ledger_charge_question()
  -       -       -       -       -       X       _ledger_charge_aggregates()
  -       -       -       -       -       X       _ledger_store()
+ -       -       -       -       -       -       _drop_answers()
  -       -       -       -       -       X       _ledger_refused()
 
  internal

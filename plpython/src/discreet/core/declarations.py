@@ -79,6 +79,7 @@ class Dataset:
     accounting: str = "pure"
     neighbours: str = "unbounded"
     response_quantum: str | None = None
+    answer_lifetime: str | None = "1 day"
 
     def __post_init__(self) -> None:
         if given("name", self.name).strip() == "":

@@ -153,7 +153,7 @@ class DatabaseCatalog:
         row = rows[0]
         return Dataset(
             row["dataset"], row["epsilon_limit"], row["delta_limit"], row["accounting"], row["neighbours"],
-            row["response_quantum"],
+            row["response_quantum"], row["answer_lifetime"],
         )  # fmt: skip
 
     def dataset_names(self) -> list[str]:
@@ -187,13 +187,19 @@ class DatabaseCatalog:
         try:
             with self._plpy.subtransaction():
                 self._run(
-                    "INSERT INTO discreet._dataset (dataset, accounting, neighbours, response_quantum, owner)"
-                    " SELECT :name::text, :accounting::text, :neighbours::text, :quantum::interval, rolname"
+                    "INSERT INTO discreet._dataset (dataset, accounting, neighbours, response_quantum, answer_lifetime, owner)"
+                    " SELECT :name::text, :accounting::text, :neighbours::text, :quantum::interval,"
+                    " :lifetime::interval, rolname"
                     " FROM pg_roles WHERE oid = discreet._caller()",
                     name=dataset.name, accounting=dataset.accounting, neighbours=dataset.neighbours,
-                    quantum=dataset.response_quantum,
+                    quantum=dataset.response_quantum, lifetime=dataset.answer_lifetime,
                 )  # fmt: skip
         except self._plpy.SPIError as error:
+            if getattr(error, "sqlstate", None) == "23514" and "lifetime" in str(error):
+                raise InvalidParameterError(
+                    f"answer_lifetime is {dataset.answer_lifetime}, but must not be below zero",
+                    "So long the same question is answered again for nothing; NULL: until somebody asks it fresh.",
+                ) from None
             if getattr(error, "sqlstate", None) == "23514":
                 raise InvalidParameterError(
                     f"response_quantum is {dataset.response_quantum}, but must be above zero",

@@ -43,8 +43,9 @@ def create_dataset(
     accounting: str,
     neighbours: str,
     quantum: str | None,
+    lifetime: str | None,
 ) -> None:
-    dataset = Dataset(name, epsilon, delta, accounting, neighbours, quantum)
+    dataset = Dataset(name, epsilon, delta, accounting, neighbours, quantum, lifetime)
     curation.create_dataset(DatabaseCatalog(plpy), dataset)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 import time
 from bisect import bisect_left
@@ -489,18 +490,23 @@ class Gate:
     @contextmanager
     def own_search_path(self) -> Iterator[list[str]]:
         """Within, names mean those of pg_catalog; yields the schemas that the asker searches."""
-        held = self._plpy.execute(
-            "SELECT pg_catalog.current_setting('search_path') AS path, pg_catalog.current_schemas(false) AS schemas"
-        )[0]
+        held = self.setting("search_path")
         self.search("pg_catalog, pg_temp")
         try:
-            yield list(held["schemas"])
+            # not current_schemas(): this function runs as its owner, whom "$user" would mean
+            yield [self.session_user() if name == "$user" else name for name in listed_names(held)]
         finally:
-            self.search(held["path"])
+            self.search(held)
 
     def search(self, path: str) -> None:
         plan = self._plpy.prepare("SELECT pg_catalog.set_config('search_path', $1, true)", ["text"])
         self._plpy.execute(plan, [path])
+
+
+def listed_names(path: str) -> list[str]:
+    """The names of a list of identifiers, such as search_path is."""
+    found = re.findall(r'"((?:[^"]|"")+)"|([^\s,"]+)', path)
+    return [quoted.replace('""', '"') if quoted else plain.lower() for quoted, plain in found]
 
 
 def price_of(plan: Any, worth: Fraction) -> Any:
