@@ -187,7 +187,8 @@ class DatabaseCatalog:
         try:
             with self._plpy.subtransaction():
                 self._run(
-                    "INSERT INTO discreet._dataset (dataset, accounting, neighbours, response_quantum, answer_lifetime, owner)"
+                    "INSERT INTO discreet._dataset"
+                    " (dataset, accounting, neighbours, response_quantum, answer_lifetime, owner)"
                     " SELECT :name::text, :accounting::text, :neighbours::text, :quantum::interval,"
                     " :lifetime::interval, rolname"
                     " FROM pg_roles WHERE oid = discreet._caller()",
