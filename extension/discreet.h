@@ -5,6 +5,7 @@
  *   ledger.c      a libpq connection in backend memory, on which charges commit on their own
  *   values.c      what a value is on the integer grid on which sums are exact
  *   aggregates.c  transitions of the dp_ aggregates, and the way to Python for the released number
+ *   run.c         the run step of a question, in the name of who owns the tables
  *   explain.c     a hook that knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
  *   executor.c    hooks that find the dp_ aggregates of a statement and pay before any row is read
  *

@@ -181,7 +181,8 @@ on_grid(const Grid *grid, double number)
 {
 	double		scaled = rint(number * grid->scale);
 
-	if (scaled <= (double) grid->lower)
+	/* not <=: what is no number, such as 0 * inf, must not pass */
+	if (!(scaled > (double) grid->lower))
 		return grid->lower;
 	if (scaled >= (double) grid->upper)
 		return grid->upper;
@@ -231,8 +232,8 @@ discreet_on_grid(PG_FUNCTION_ARGS)
 	};
 	double		number;
 
-	if (!is_bounded_type(type))
-		elog(ERROR, "values of type %u have no place on a grid", type);
+	if (!is_bounded_type(type) || isinf(grid.scale) || grid.scale == 0)
+		elog(ERROR, "values of type %u have no place on a grid of step 2^%d", type, grid.exponent);
 	number = value_as_double(type, PG_GETARG_DATUM(0));
 	if (isnan(number))
 		PG_RETURN_NULL();

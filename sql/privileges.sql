@@ -1,4 +1,4 @@
--- Every grant there is. PUBLIC gets nothing.
+-- Every grant there is. PUBLIC gets nothing but the pure functions of the run step, which owners of tables execute.
 REVOKE ALL ON SCHEMA discreet FROM PUBLIC;
 REVOKE ALL ON ALL TABLES IN SCHEMA discreet FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA discreet FROM PUBLIC;
@@ -81,3 +81,10 @@ GRANT EXECUTE ON FUNCTION
     discreet._ledger_store(jsonb),
     discreet._ledger_refused(jsonb)
 TO discreet_ledger;
+
+-- the run step, in the name of who owns the tables
+GRANT USAGE ON SCHEMA discreet TO PUBLIC;
+GRANT EXECUTE ON FUNCTION
+    discreet._on_grid(anyelement, int, bigint, bigint),
+    discreet._bin(anyelement, float8, float8, int)
+TO PUBLIC;

@@ -1,4 +1,31 @@
--- What the run step uses beside PostgreSQL's own functions. Both are total.
+-- What the run step uses beside PostgreSQL's own functions.
+
+-- discreet._run_as: runs a SELECT in the name of a role; the first column of every row, a text.
+CREATE FUNCTION discreet._run_as(role oid, statement text)
+RETURNS SETOF text
+LANGUAGE c
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'discreet_run_as';
+COMMENT ON FUNCTION discreet._run_as(oid, text) IS 'Runs a SELECT in the name of a role; the first column of every row, a text.';
+
+-- discreet._wait: waits so many seconds, without showing in pg_stat_activity that it does.
+CREATE FUNCTION discreet._wait(seconds float8)
+RETURNS void
+LANGUAGE c
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'discreet_wait';
+COMMENT ON FUNCTION discreet._wait(float8) IS 'Waits so many seconds, without showing in pg_stat_activity that it does.';
+
+-- Total and pure: owners of tables execute them in the run step, so everybody may.
+
 
 CREATE FUNCTION discreet._on_grid(value anyelement, exponent int, lower bigint, upper bigint)
 RETURNS bigint

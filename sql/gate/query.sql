@@ -34,6 +34,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -73,6 +77,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -108,6 +116,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -143,6 +155,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -178,6 +194,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -213,6 +233,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry

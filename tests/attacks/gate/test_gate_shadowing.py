@@ -30,7 +30,7 @@ def test_a_table_of_the_attacker_in_front_of_the_path_is_not_read(gated: Target,
         "IntervalStyle = iso_8601",
         "extra_float_digits = -15", "transform_null_equals = on", "search_path = extra", "bytea_output = escape",
         "quote_all_identifiers = on", "backslash_quote = off", "lc_numeric = 'C'", "enable_hashagg = off",
-        "array_nulls = off", "client_encoding = 'LATIN1'", "default_transaction_isolation = 'serializable'",
+        "array_nulls = off", "client_encoding = 'LATIN1'",
         "plan_cache_mode = force_generic_plan", "row_security = off", "work_mem = '64kB'",
     ],
 )  # fmt: skip

@@ -58,7 +58,7 @@ EXPLAINED = f"EXPLAIN (ANALYZE, BUFFERS) SELECT discreet.query_json('{FEW}', 0.0
 )
 def test_explain_analyze_is_refused_as_the_first_statement_of_a_session(gated: Target, statement: str) -> None:
     """The library is loaded by the call, too late to see the EXPLAIN around it."""
-    with gated.connect("blind") as fresh:
+    with gated.connect("blind", new=True) as fresh:
         with refused("DP001", "EXPLAIN ANALYZE", ""):
             fresh.execute(statement)
         with refused("DP001", "EXPLAIN ANALYZE", ""):

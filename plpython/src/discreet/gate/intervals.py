@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-# Numbers of more digits than this are of no use in statistics, and near it native types could overflow.
+# Numbers of more digits than this are of no use in statistics, and near it native types could overflow, or underflow.
 LARGEST = Fraction(10) ** 60
 
 
@@ -26,7 +26,7 @@ class Interval:
 
     @property
     def usable(self) -> bool:
-        return self.reach <= LARGEST
+        return self.reach == 0 or 1 / LARGEST <= self.reach <= LARGEST
 
     def __contains__(self, number: Fraction | int) -> bool:
         return self.lower <= number <= self.upper

@@ -21,6 +21,11 @@ class Statement:
     keys: tuple[int, ...]
     measurements: tuple[Measurement, ...]
 
+    @property
+    def columns(self) -> int:
+        quantile = self.measurements[0].quantity is Quantity.QUANTILE
+        return len(self.keys) + (2 if quantile else len(self.measurements))
+
 
 def statements(plan: Plan, keys: tuple[int, ...], seed: int) -> list[Statement]:
     """Those of one grouping set; `seed` is the fresh secret of the keyed hash."""

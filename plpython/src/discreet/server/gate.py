@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
+from discreet.server.acting import acting_role
 from discreet.server.parser import load_parser
 from discreet.server.plpy import Plpy, run
 
@@ -52,6 +53,7 @@ class Asked:
     price: Any
     key: str
     texts: dict[int, list[str]]
+    acting: int
 
 
 @dataclass(frozen=True)
@@ -95,13 +97,16 @@ class Gate:
             left = self.charged(asked, sql)
             rows = self.measured(asked)
             self.stored(asked, rows)
-            self.tell(asked, left)
         else:
-            self._plpy.notice(f"answered again from the store, free of charge (dataset {dataset.name})")
+            left = None
         if dataset.response_quantum:
             # answers leave at the next multiple of the quantum, however long they took
             over = (time.monotonic() - started) % dataset.response_quantum
-            self._plpy.execute(f"SELECT pg_catalog.pg_sleep({dataset.response_quantum - over!r})")
+            self._plpy.execute(f"SELECT discreet._wait({dataset.response_quantum - over!r})")
+        if left is None:
+            self._plpy.notice(f"answered again from the store, free of charge (dataset {dataset.name})")
+        else:
+            self.tell(asked, left)
         return asked, rows
 
     def explain(self, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
@@ -188,6 +193,11 @@ class Gate:
 
         if sql is None:
             raise RefusedShapeError("the question is NULL", "Ask a SELECT.")
+        if self.setting("transaction_isolation") == "serializable":
+            raise RefusedShapeError(
+                "a question in a SERIALIZABLE transaction would leave locks that tell which rows it read",
+                "Ask in READ COMMITTED or REPEATABLE READ.",
+            )
         tree = parse(sql)
         request = {
             "role": self.session_user(),
@@ -210,7 +220,8 @@ class Gate:
             default=str,
         )
         key = hashlib.sha256(fingerprint.encode()).hexdigest()
-        asked = Asked(plan, worth * sets, price.amount * sets, delta, price, key, self.domain_texts(plan))
+        acting = acting_role(self._plpy, described["relations"])
+        asked = Asked(plan, worth * sets, price.amount * sets, delta, price, key, self.domain_texts(plan), acting)
         self.check_native(asked)
         return asked
 
@@ -391,8 +402,7 @@ class Gate:
 
         found: dict[tuple[str | None, ...], dict[Any, Any]] = {}
         for statement in statements(asked.plan, keys, secrets.randbits(62)):
-            for row in self._plpy.execute(statement.sql):
-                values = list(row.values())
+            for values in self.native_rows(statement, asked.acting):
                 texts = dict(zip(keys, values[: len(keys)], strict=True))
                 group = tuple(texts.get(position) for position in range(len(asked.plan.grouping.keys)))
                 totals = found.setdefault(group, {})
@@ -403,6 +413,20 @@ class Gate:
                 else:
                     totals.update(zip(statement.measurements, numbers, strict=True))
         return found
+
+    def native_rows(self, statement: Any, role: int) -> Iterator[list[Any]]:
+        """The rows of a native statement, run in the name of a role."""
+        names = ", ".join(f"c{n}" for n in range(statement.columns))
+        listed = (
+            f"SELECT pg_catalog.jsonb_build_array({names})::pg_catalog.text AS row FROM ({statement.sql}) AS t({names})"
+        )
+        if role == 0:
+            rows = self._plpy.execute(listed)
+        else:
+            rows = run(
+                self._plpy, "SELECT r AS row FROM discreet._run_as(:role::oid, :sql::text) r", role=role, sql=listed
+            )
+        return (json.loads(row["row"]) for row in rows)
 
     def stored(self, asked: Asked, rows: list[list[object]]) -> None:
         self.ledger("store", {"key": asked.key, "dataset": asked.plan.dataset.name, "answer": rows})

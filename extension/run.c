@@ -1,0 +1,74 @@
+/*
+ * run.c: the run step of a question, in the name of who owns the tables.
+ *
+ * Planning a query may run code of the owner of a table: functions in the predicates of its indexes, in its CHECK
+ * constraints, in the expressions by which it is partitioned. In the name of the extension's owner that would be the
+ * code of a superuser; in the name of the table's owner it can do nothing that this role could not do before.
+ */
+#include "discreet.h"
+
+#include <math.h>
+
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
+PG_FUNCTION_INFO_V1(discreet_run_as);
+PG_FUNCTION_INFO_V1(discreet_wait);
+
+/* _run_as(role, statement): the first column of every row, a text. An error gives the old role back by its abort. */
+Datum
+discreet_run_as(PG_FUNCTION_ARGS)
+{
+	Oid			role = PG_GETARG_OID(0);
+	char	   *statement = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid			caller;
+	int			context;
+	int			level;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	GetUserIdAndSecContext(&caller, &context);
+	SetUserIdAndSecContext(role, context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	level = NewGUCNestLevel();
+
+	SPI_connect();
+	if (SPI_execute(statement, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "the run step is not a SELECT");
+	for (uint64 row = 0; row < SPI_processed; row++)
+	{
+		char	   *value = SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 1);
+		bool		isnull = value == NULL;
+		Datum		datum = isnull ? (Datum) 0 : CStringGetTextDatum(value);
+
+		tuplestore_putvalues(result->setResult, result->setDesc, &datum, &isnull);
+	}
+	SPI_finish();
+
+	AtEOXact_GUC(false, level);
+	SetUserIdAndSecContext(caller, context);
+	PG_RETURN_NULL();
+}
+
+/* _wait(seconds): like pg_sleep, but pg_stat_activity does not tell that the work is done. */
+Datum
+discreet_wait(PG_FUNCTION_ARGS)
+{
+	TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), (int64) ceil(PG_GETARG_FLOAT8(0) * 1000));
+
+	for (;;)
+	{
+		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), end);
+
+		CHECK_FOR_INTERRUPTS();
+		if (left <= 0)
+			PG_RETURN_VOID();
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left, 0);
+		ResetLatch(MyLatch);
+	}
+}
