@@ -15,7 +15,9 @@ SPY = """
 WAYS = {
     "index": "CREATE INDEX ON extra.own (x) WHERE extra.spy(1)",
     "constraint": "ALTER TABLE extra.own ADD CHECK (extra.spy(1))",
-    "index of a part": "CREATE TABLE extra.part () INHERITS (extra.own); CREATE INDEX ON extra.part (x) WHERE extra.spy(1)",
+    "index of a part": (
+        "CREATE TABLE extra.part () INHERITS (extra.own); CREATE INDEX ON extra.part (x) WHERE extra.spy(1)"
+    ),
 }
 QUESTION = "SELECT count(*) FROM extra.own WHERE x > 3"
 PROTECTED = "SELECT discreet.protect('extra.own', 'id', dataset => 'people', max_rows => 1)"

@@ -12,7 +12,7 @@ GROUPS = ["PUBLIC", "analyst", "curator", "auditor", "trusted", "ledger"]
 # A function stands for all its overloads, which must not differ.
 EXPECTED = """
  PUBLIC  analyst curator auditor trusted ledger
- -       U       U       U       U       U       schema discreet
+ U       U       U       U       U       U       schema discreet
  -       -       -       -       -       -       language discreet_python
 
  what is protected, and who may ask
@@ -74,6 +74,8 @@ EXPECTED = """
  -       -       -       -       -       X       _ledger_charge_aggregates()
  -       -       -       -       -       X       _ledger_store()
  -       -       -       -       -       -       _drop_answers()
+ -       -       -       -       -       -       _run_as()
+ -       -       -       -       -       -       _wait()
  -       -       -       -       -       X       _ledger_refused()
 
  internal
@@ -87,7 +89,7 @@ EXPECTED = """
  -       -       -       -       -       -       _protected_table
  -       -       -       -       -       -       _refusal
  -       -       -       -       -       -       _base_type()
- -       -       -       -       -       -       _bin()
+ X       X       X       X       X       X       _bin()
  -       -       -       -       -       -       _call_handler()
  -       -       -       -       -       -       _caller()
  -       -       -       -       -       -       _charge()
@@ -109,7 +111,7 @@ EXPECTED = """
  -       -       -       -       -       -       _median_final()
  -       -       -       -       -       -       _median_transition()
  -       -       -       -       -       -       _moments_transition()
- -       -       -       -       -       -       _on_grid()
+ X       X       X       X       X       X       _on_grid()
  -       -       -       -       -       -       _one_row_per_person()
  -       -       -       -       -       -       _protection_of()
  -       -       -       -       -       -       _quantile_combine()

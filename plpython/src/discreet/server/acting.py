@@ -12,7 +12,7 @@ from typing import Any
 from discreet.core.errors import RefusedShapeError
 from discreet.server.plpy import Plpy
 
-# Runs with nothing but pg_catalog in the search path. The first object that is not PostgreSQL's own has the number 16384.
+# Nothing but pg_catalog is in the search path. The first object that is not PostgreSQL's own has the number 16384.
 OWNERS = """
     WITH RECURSIVE part(relation, protected) AS (
         SELECT c.oid, asked.protected
