@@ -78,6 +78,17 @@ def protect(target: Target, table: str, columns: str, rows: str, **bounds: tuple
         )
 
 
+# -- averaging
+
+
+def assert_paid_for_each(target: Target, connection: Connection, loop: str) -> None:
+    """The loop, {} standing for the number of runs at 0.1 each, pays for each run, and ends with the budget."""
+    with target.costs("0.3"):
+        assert len(connection.execute(loop.format(3)).fetchall()) == 3
+    assert ending(lambda: connection.execute(loop.format(100))) == "DP003"
+    assert target.charges() == 10
+
+
 # -- errors as an oracle
 
 
