@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 import psycopg
-from tests.attacks.target import Target
+from tests.attacks.target import PEOPLE, Target
 from tests.databases import Connection
 from tests.messages import notices
 
@@ -87,6 +87,20 @@ def assert_paid_for_each(target: Target, connection: Connection, loop: str) -> N
         assert len(connection.execute(loop.format(3)).fetchall()) == 3
     assert ending(lambda: connection.execute(loop.format(100))) == "DP003"
     assert target.charges() == 10
+
+
+# -- sensitivity
+
+# noise at epsilon 0.9 for one row per person is beyond 20 with probability below 1e-7
+MOST = PEOPLE + 20
+
+
+def assert_not_multiplied(target: Target, connection: Connection, source: str) -> None:
+    """A plain count sees the rows multiplied; here nobody is more than one."""
+    multiplied = target.value(f"SELECT count(*) FROM {source}")
+    assert isinstance(multiplied, int)
+    assert multiplied > 1.5 * MOST
+    assert number(connection, f"SELECT count(*) FROM {source}", "0.9") <= MOST
 
 
 # -- errors as an oracle

@@ -7,7 +7,12 @@ from tests.databases import Connection
 
 
 @pytest.mark.parametrize(
-    "way", ["SELECT count( * ) from hr.person", "(SELECT COUNT(*) AS count FROM hr.person)", "select count(*) from hr.person;"]
+    "way",
+    [
+        "SELECT count( * ) from hr.person",
+        "(SELECT COUNT(*) AS count FROM hr.person)",
+        "select count(*) from hr.person;",
+    ],
 )
 def test_other_spelling_is_the_same_question(gated: Target, blind: Connection, way: str) -> None:
     first = ask(blind, COUNT)
@@ -16,7 +21,8 @@ def test_other_spelling_is_the_same_question(gated: Target, blind: Connection, w
 
 
 @pytest.mark.parametrize(
-    "where", ["salary + 0 >= 0", "NOT salary < 0", "smoker OR NOT smoker", "dept = dept", "true", "NOT smoker <> smoker"]
+    "where",
+    ["salary + 0 >= 0", "NOT salary < 0", "smoker OR NOT smoker", "dept = dept", "true", "NOT smoker <> smoker"],
 )
 def test_padding_that_is_always_true_is_paid(gated: Target, blind: Connection, where: str) -> None:
     ask(blind, COUNT)
