@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from dev.cluster import Cluster
 from tests.attacks.target import Target
-from tests.databases import Connection, created
+from tests.databases import Connection
 
 BOUNDS = "SELECT discreet.describe_column('hr.person', 'salary', 0, 2000)"
 
@@ -30,9 +29,9 @@ def blind(gated: Target) -> Connection:
 
 @pytest.fixture
 def delta(gated: Target) -> Iterator[None]:
-    """A delta for the people, without which no unknown group key is shown; a question costs a hundredth, 1e-6."""
+    """A delta for the people, without which no unknown group key is shown; a question costs a hundredth, 1e-8."""
     give = "UPDATE discreet._budget SET delta_limit = %s WHERE dataset = 'people'"
-    gated.admin.execute(give, [1e-4])
+    gated.admin.execute(give, [1e-6])
     yield
     gated.admin.execute(give, [0])
 

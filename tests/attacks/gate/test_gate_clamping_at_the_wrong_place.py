@@ -18,7 +18,8 @@ def test_a_naive_clamp_of_the_column_bounds_no_sum(target: Target) -> None:
 @pytest.mark.parametrize(
     ("expression", "times"),
     [
-        ("salary * 1000", 1000), ("salary + salary", 2), ("1000 * salary + salary - 1000 * salary", 1001), ("-salary", 1),
+        ("salary * 1000", 1000), ("salary + salary", 2),
+        ("1000 * salary + salary - 1000 * salary", 1001), ("-salary", 1),
         ("CASE WHEN smoker THEN salary * 50 ELSE salary END", 50), ("salary * salary", 2000), ("salary + 6000", 4),
         ("GREATEST(salary, 8000)", 4), ("COALESCE(NULLIF(salary, 1007), 20000)", 10), ("salary / 0.01", 100),
     ],

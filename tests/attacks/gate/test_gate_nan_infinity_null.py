@@ -7,9 +7,9 @@ from tests.databases import Connection
 
 SPECIAL = ["'NaN'", "'Infinity'", "'-Infinity'", "NULL"]
 QUESTIONS = [
-    "sum(x)", "avg(x)", "stddev(x)", "sum(x + 1)", "sum(abs(x))", "sum(x * x)", "count(DISTINCT x)", "max(x)", "min(-x)",
-    "percentile_cont(0.5) WITHIN GROUP (ORDER BY x)", "sum(round(x, 1))", "sum(x / 7)", "sum(x::int)", "sum(x::numeric)",
-    "sum(GREATEST(x, 3))", "sum(bucket(x, 10))", "sum(sqrt(x))", "sum(CASE WHEN x > 1 THEN x END)",
+    "sum(x)", "avg(x)", "stddev(x)", "sum(x + 1)", "sum(abs(x))", "sum(x * x)", "count(DISTINCT x)", "max(x)",
+    "min(-x)", "percentile_cont(0.5) WITHIN GROUP (ORDER BY x)", "sum(round(x, 1))", "sum(x / 7)", "sum(x::int)",
+    "sum(x::numeric)", "sum(GREATEST(x, 3))", "sum(bucket(x, 10))", "sum(sqrt(x))", "sum(CASE WHEN x > 1 THEN x END)",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""LIMIT, DISTINCT ON, row_number, TABLESAMPLE and ctid below an aggregation: which rows are left depends on the others."""
+"""LIMIT, DISTINCT ON, row_number, TABLESAMPLE and ctid below an aggregation: what is left depends on other rows."""
 
 import pytest
 from tests.attacks.gate.asking import how_it_ends
