@@ -15,6 +15,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'
@@ -34,6 +38,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -54,6 +62,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'
@@ -73,6 +85,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -89,6 +105,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'
@@ -108,6 +128,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -124,6 +148,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'
@@ -143,6 +171,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -159,6 +191,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'
@@ -178,6 +214,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -194,6 +234,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'
@@ -213,6 +257,10 @@ SET log_planner_stats = off
 SET log_executor_stats = off
 SET row_security = on
 SET jit = off
+SET track_functions = none
+SET pg_stat_statements.track = none
+SET auto_explain.log_min_duration = -1
+SET gin_fuzzy_search_limit = 0
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry

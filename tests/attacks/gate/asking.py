@@ -13,6 +13,8 @@ from tests.messages import notices
 COUNT = "SELECT count(*) FROM hr.person"
 FRESH = "SELECT discreet.query_json('SELECT count(*) FROM hr.person', 0.1, fresh => true)"
 NUMBER = "SELECT (discreet.query_json('SELECT count(*) FROM hr.person', 0.1, fresh => true)->>'count')::bigint"
+# reads part of the rows
+FEW = "SELECT count(*), avg(salary) FROM hr.person WHERE smoker AND salary > 1090"
 
 # true for one person; and the same about nobody
 SECRET = "dept = 'dept 2' AND salary = 1007 AND name = 'name 7'"
@@ -23,6 +25,17 @@ NAIVE_GATE = """
     CREATE FUNCTION extra.noisy(question text) RETURNS float8 LANGUAGE plpgsql SECURITY DEFINER AS $$
     DECLARE exact float8;
     BEGIN EXECUTE question INTO exact; RETURN exact + 1000 * ln(random() + 1e-9); END $$
+"""
+# a table part of which is on a server that nobody reaches: reading it fails, and the error has the server's name
+BROKEN = """
+    CREATE EXTENSION IF NOT EXISTS postgres_fdw SCHEMA public;
+    DROP SERVER IF EXISTS nowhere CASCADE;
+    CREATE SERVER nowhere FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '/nowhere', dbname 'secret');
+    CREATE USER MAPPING FOR postgres SERVER nowhere;
+    CREATE TABLE extra.whole (id int, x int) PARTITION BY LIST (x);
+    CREATE TABLE extra.near PARTITION OF extra.whole FOR VALUES IN (1);
+    CREATE FOREIGN TABLE extra.far PARTITION OF extra.whole FOR VALUES IN (2) SERVER nowhere;
+    SELECT discreet.protect('extra.whole', 'id', dataset => 'people')
 """
 # a function that tells when it runs, and as whom
 SPY = """

@@ -1,22 +1,10 @@
 """The question fails after it was paid, in the hope of a refund."""
 
 import pytest
-from tests.attacks.gate.asking import ask, how_it_ends
+from tests.attacks.gate.asking import BROKEN, ask, how_it_ends
 from tests.attacks.target import Target
 from tests.databases import Connection
 from tests.messages import refused
-
-# part of the rows is on a server that nobody reaches
-BROKEN = """
-    CREATE EXTENSION IF NOT EXISTS postgres_fdw SCHEMA public;
-    DROP SERVER IF EXISTS nowhere CASCADE;
-    CREATE SERVER nowhere FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '/nowhere', dbname 'secret');
-    CREATE USER MAPPING FOR postgres SERVER nowhere;
-    CREATE TABLE extra.whole (id int, x int) PARTITION BY LIST (x);
-    CREATE TABLE extra.near PARTITION OF extra.whole FOR VALUES IN (1);
-    CREATE FOREIGN TABLE extra.far PARTITION OF extra.whole FOR VALUES IN (2) SERVER nowhere;
-    SELECT discreet.protect('extra.whole', 'id', dataset => 'people')
-"""
 
 
 @pytest.mark.parametrize(

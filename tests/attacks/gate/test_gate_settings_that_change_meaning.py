@@ -39,7 +39,7 @@ def how(target: Target, expression: str) -> object:
         "TimeZone = 'Pacific/Apia'", "DateStyle = 'German'", "standard_conforming_strings = off", "search_path = extra",
         "IntervalStyle = iso_8601", "extra_float_digits = -15", "transform_null_equals = on", "bytea_output = escape",
         "quote_all_identifiers = on", "backslash_quote = off", "lc_numeric = 'C'", "enable_hashagg = off",
-        "array_nulls = off", "client_encoding = 'LATIN1'", "default_transaction_isolation = 'serializable'",
+        "array_nulls = off", "client_encoding = 'LATIN1'", "default_transaction_isolation = 'repeatable read'",
         "plan_cache_mode = force_generic_plan", "row_security = off", "work_mem = '64kB'", "exit_on_error = on",
         "xmloption = document", "timezone_abbreviations = 'India'", "geqo_threshold = 2", "enable_seqscan = off",
     ],
