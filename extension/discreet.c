@@ -3,6 +3,7 @@
  */
 #include "discreet.h"
 
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -58,12 +59,17 @@ without_exception_name(char *message)
 /*
  * Calls PL/Python, and throws its errors anew without the traceback that it puts into the context.
  * The server's log keeps the traceback of an error that nobody foresaw.
+ *
+ * Buffers and temporary files that the call needed depend on the rows it read, and are not counted for the statement
+ * around it: EXPLAIN ANALYZE, auto_explain and pg_stat_statements would tell them.
  */
 Datum
 discreet_call_handler(PG_FUNCTION_ARGS)
 {
 	static PGFunction python_handler = NULL;
 	MemoryContext caller_context = CurrentMemoryContext;
+	BufferUsage buffers = pgBufferUsage;
+	WalUsage	wal = pgWalUsage;
 	volatile Datum result = (Datum) 0;
 
 	if (python_handler == NULL)
@@ -79,6 +85,8 @@ discreet_call_handler(PG_FUNCTION_ARGS)
 	{
 		ErrorData  *error;
 
+		pgBufferUsage = buffers;
+		pgWalUsage = wal;
 		MemoryContextSwitchTo(caller_context);
 		error = CopyErrorData();
 		FlushErrorState();
@@ -97,6 +105,8 @@ discreet_call_handler(PG_FUNCTION_ARGS)
 		ThrowErrorData(error);
 	}
 	PG_END_TRY();
+	pgBufferUsage = buffers;
+	pgWalUsage = wal;
 
 	return result;
 }

@@ -30,9 +30,11 @@ BEGIN
         SELECT f.*, p.relation AS protected
         FROM found f
         LEFT JOIN discreet._protected_table p ON p.relation = f.oid
-        WHERE p.relation IS NOT NULL
-           -- a part of a protected table is asked about through the whole
-           OR (has_table_privilege(asker, f.oid, 'SELECT') AND NOT EXISTS (SELECT FROM discreet._protection_of(f.oid))))
+        WHERE p.policy <> 'public'
+           -- a part of a protected table is asked about through the whole, and a whole with protected parts is not public
+           OR ((p.relation IS NOT NULL OR has_table_privilege(asker, f.oid, 'SELECT')) AND NOT EXISTS (
+                   SELECT FROM discreet._protected_table q
+                   WHERE q.policy <> 'public' AND q.relation IN (SELECT discreet._relation_family(f.oid)))))
     SELECT coalesce(jsonb_agg(jsonb_build_object(
         'asked_schema', k.schema_name, 'asked_name', k.relation_name, 'schema', k.nspname, 'name', k.relname,
         'columns', (

@@ -15,6 +15,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'
@@ -58,6 +62,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'
@@ -97,6 +105,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'
@@ -136,6 +148,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'
@@ -175,6 +191,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'
@@ -214,6 +234,10 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET track_counts = off
+SET track_io_timing = off
+SET temp_file_limit = -1
+SET temp_tablespaces = ''
+SET exit_on_error = off
 SET client_min_messages = notice
 SET TimeZone = 'UTC'
 SET DateStyle = 'ISO, MDY'

@@ -212,6 +212,16 @@ def ask_until_refused(connection: Connection, question: str = ASK, most: int = 1
     raise AssertionError(f"{most} answers, and no end")
 
 
+def fill(target: Target) -> list[Connection]:
+    """Takes every connection that is not reserved for superusers."""
+    taken: list[Connection] = []
+    while True:
+        try:
+            taken.append(psycopg.connect(target.database.dsn("eve"), autocommit=True))
+        except psycopg.OperationalError:
+            return taken
+
+
 def in_thread(work: Callable[[], object]) -> threading.Thread:
     """Starts what will be interrupted; errors of the database are what it is expected to end with."""
 

@@ -2,7 +2,7 @@
 
 import psycopg
 import pytest
-from tests.attacks.target import A_LEDGER_WAITS, ASK, PRICE, Target, in_thread, outcome
+from tests.attacks.target import A_LEDGER_WAITS, ASK, PRICE, Target, fill, in_thread, outcome
 from tests.databases import Connection
 
 
@@ -52,16 +52,6 @@ def test_locks_that_an_analyst_can_take_stop_nobody(target: Target, mallory: Con
     with target.costs(2 * PRICE):
         mallory.execute(ASK)
         assert target.connect("eve").execute(ASK).fetchone() is not None
-
-
-def fill(target: Target) -> list[Connection]:
-    """Takes every connection that is not reserved for superusers."""
-    taken: list[Connection] = []
-    while True:
-        try:
-            taken.append(psycopg.connect(target.database.dsn("eve"), autocommit=True))
-        except psycopg.OperationalError:
-            return taken
 
 
 def test_full_server_answers_whoever_has_a_ledger_and_refuses_the_others(target: Target) -> None:

@@ -2,20 +2,76 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 import pytest
+from dev.cluster import ROOT, Cluster
+from tests.attacks.conftest import attacked
 from tests.attacks.target import Target
-from tests.databases import Connection
+from tests.databases import Connection, created, throw_away_cluster
 
 BOUNDS = "SELECT discreet.describe_column('hr.person', 'salary', 0, 2000)"
 
 
-@pytest.fixture
-def gated(target: Target) -> Target:
-    """The attacked database, with nothing stored and a budget for blind and for eve."""
+def with_a_budget(target: Target) -> Target:
     target.admin.execute(f"TRUNCATE discreet._answer; {BOUNDS}; SELECT discreet.grant_budget('people', 'blind', 1)")
     return target
 
 
 @pytest.fixture
+def gated(target: Target) -> Target:
+    """The attacked database, with nothing stored and a budget for blind and for eve."""
+    return with_a_budget(target)
+
+
+@pytest.fixture
 def blind(gated: Target) -> Connection:
     return gated.connect("blind")
+
+
+@pytest.fixture
+def delta(gated: Target) -> Iterator[None]:
+    """A delta for the people, without which no unknown group key is shown; a question costs a hundredth, 1e-8."""
+    give = "UPDATE discreet._budget SET delta_limit = %s WHERE dataset = 'people'"
+    gated.admin.execute(give, [1e-6])
+    yield
+    gated.admin.execute(give, [0])
+
+
+@pytest.fixture
+def lonely_gated(lonely_target: Target) -> Target:
+    """The same in a cluster of its own, which may be crashed."""
+    return with_a_budget(lonely_target)
+
+
+@pytest.fixture(scope="session")
+def closed(cluster: Cluster, template: str, attacked_database: Target) -> Iterator[Target]:
+    """Another such database, in which the statements of docs/threats.md have closed what PostgreSQL shows to all."""
+    with created(cluster, "closed", template) as database:
+        target = Target(database)
+        target.build()
+        (statements,) = re.findall(r"```sql\n(.*?)```", (ROOT / "docs" / "threats.md").read_text(), re.DOTALL)
+        target.admin.execute(statements)
+        yield target
+        target.close()
+
+
+@pytest.fixture(scope="session")
+def watched_database() -> Iterator[Target]:
+    """A cluster of its own, with what a DBA loads to watch statements."""
+    with (
+        throw_away_cluster(shared_preload_libraries="discreet, pg_stat_statements, auto_explain") as cluster,
+        attacked(cluster, None) as target,
+    ):
+        target.admin.execute("CREATE EXTENSION pg_stat_statements SCHEMA public")
+        yield target
+
+
+@pytest.fixture
+def watched(watched_database: Target) -> Iterator[Target]:
+    watched_database.reset()
+    yield with_a_budget(watched_database)
+    watched_database.admin.execute("ALTER ROLE blind RESET ALL")
+    watched_database.give_back()
+    watched_database.check()

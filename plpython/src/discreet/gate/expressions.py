@@ -287,8 +287,9 @@ def unified(values: list[Value], node: Any) -> tuple[Family, list[Value]]:
     if family in NUMBERS:
         bounded = [value.column is not None and value.interval is not None for value in values]
         values = [clamped(value, node) if wanted else value for value, wanted in zip(values, bounded, strict=True)]
-    if family is Family.FLOAT and any(value.family is not Family.FLOAT for value in values):
-        values = [replace(value, sql=f"({value.sql})::pg_catalog.numeric") for value in values]
+    if family is Family.FLOAT and any(value.family is not Family.FLOAT for value in values if not value.is_null):
+        cast = (replace(value, sql=f"({value.sql})::pg_catalog.numeric") for value in values)
+        values = [value if value.is_null else number for value, number in zip(values, cast, strict=True)]
         family = Family.NUMERIC
     return family, values
 

@@ -81,7 +81,8 @@ class Planner:
     def around(self, select: ast.SelectStmt, below: Plan, alias: str) -> Plan:
         """A SELECT over an aggregated subquery: post-processing of what that releases."""
         select = with_stars_expanded(select, alias, below.output)
-        post = PostProcessing(self._harmless, self._parameters, released_column)
+        aliases = {target.name for target in select.targetList if target.name}
+        post = PostProcessing(self._harmless, self._parameters, released_columns({*below.output, *aliases}))
         inner = ast.RangeSubselect(lateral=False, subquery=parsed(below.answer_sql), alias=ast.Alias(aliasname=alias))
         outer = post.select(select, inner, post.rewrite(select.whereClause))
         if self._with_error:
@@ -210,9 +211,18 @@ def key_column(node: Any, expressions: Expressions, grouping: Grouping) -> Any:
     return None
 
 
-def released_column(node: Any) -> Any:
-    """In an outer SELECT, columns are those of the released table."""
-    return node if isinstance(node, ast.ColumnRef) else None
+def released_columns(known: set[str]) -> Callable[[Any], Any]:
+    """In an outer SELECT, columns are those of the released table; of another name they would be calls of functions."""
+
+    def released(node: Any) -> Any:
+        if not isinstance(node, ast.ColumnRef):
+            return None
+        name = getattr(node.fields[-1], "sval", None)
+        if name not in known:
+            refuse(f"there is no column {name} in the subquery", node)
+        return node
+
+    return released
 
 
 def with_errors(targets: Any, error_of: Callable[[Any], Any]) -> Iterator[ast.ResTarget]:

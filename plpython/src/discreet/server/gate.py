@@ -91,23 +91,30 @@ class Gate:
         """A question with its released numbers: from the store, or paid, measured and stored."""
         started = time.monotonic()
         asked = self.refusable(sql, lambda: self.question(sql, wish, path))
-        dataset = asked.plan.dataset
         rows = None if fresh else self.recalled(asked)
+        left, failure = None, None
         if rows is None:
             left = self.charged(asked, sql)
-            rows = self.measured(asked)
-            self.stored(asked, rows)
-        else:
-            left = None
-        if dataset.response_quantum:
-            # answers leave at the next multiple of the quantum, however long they took
-            over = (time.monotonic() - started) % dataset.response_quantum
-            self._plpy.execute(f"SELECT discreet._wait({dataset.response_quantum - over!r})")
+            try:
+                rows = self.measured(asked)
+            except TouchedDataError as error:
+                failure = error
+        self.wait_for_quantum(asked, started)
+        if rows is None:
+            raise failure or TouchedDataError
         if left is None:
-            self._plpy.notice(f"answered again from the store, free of charge (dataset {dataset.name})")
+            self._plpy.notice(f"answered again from the store, free of charge (dataset {asked.plan.dataset.name})")
         else:
+            self.stored(asked, rows)
             self.tell(asked, left)
         return asked, rows
+
+    def wait_for_quantum(self, asked: Asked, started: float) -> None:
+        """Answers and errors leave at the next multiple of the quantum, however long they took; so do their traces."""
+        quantum = asked.plan.dataset.response_quantum
+        if quantum:
+            over = (time.monotonic() - started) % quantum
+            self._plpy.execute(f"SELECT discreet._wait({quantum - over!r})")
 
     def explain(self, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
         """Price and exactness, or the refusal; from text and catalog alone."""
@@ -500,7 +507,8 @@ class Gate:
         return None if answer is None else json.loads(answer)
 
     def session_user(self) -> str:
-        return str(self._plpy.execute("SELECT session_user::pg_catalog.text AS name")[0]["name"])
+        """Who asks; _caller() refuses where it is somebody else's code that does, as in an index expression."""
+        return str(self._plpy.execute("SELECT session_user::pg_catalog.text AS name, discreet._caller()")[0]["name"])
 
     def setting(self, name: str) -> str:
         return str(run(self._plpy, "SELECT pg_catalog.current_setting(:name::text) AS value", name=name)[0]["value"])

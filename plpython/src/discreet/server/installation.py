@@ -15,6 +15,12 @@ Finding = tuple[str, str, str]
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 DEPENDENCIES = ("pglast", "opendp", "numpy")
+# how many rows and blocks a table has, how many were read, how much was written: docs/threats.md closes them
+SIDE_DOORS = (
+    r"^pg_((relation|table|indexes|total_relation|database|tablespace)_size|current_wal_(insert_|flush_)?lsn|stat_get_("
+    r"(xact_)?(numscans|tuples_\w+|blocks_\w+|function_\w+)|db_(tuples|blocks|blk|temp)_\w+|live_tuples|dead_tuples|"
+    r"mod_since_analyze|ins_since_vacuum|buf_\w+|slru|wal))$"
+)
 GROUP_ROLES = (
     "discreet_curator",
     "discreet_analyst",
@@ -28,7 +34,7 @@ def findings(plpy: Plpy) -> Iterator[Finding]:
     checks: list[Callable[[Plpy], Iterator[Finding]]] = [
         version, interpreter, dependencies, library, ledger, event_triggers, group_roles, direct_readers,
         missing_limits,
-        divided_people, watching_roles,
+        divided_people, watching_roles, side_doors, statement_statistics,
     ]  # fmt: skip
     for check in checks:
         yield from check(plpy)
@@ -217,4 +223,43 @@ def watching_roles(plpy: Plpy) -> Iterator[Finding]:
             "watching roles",
             WARNING,
             f"analyst {row['analyst']} is a member of {row['through']} and sees past the budget",
+        )
+
+
+def side_doors(plpy: Plpy) -> Iterator[Finding]:
+    """Statistics, sizes and WAL positions that every role can read, unless they are taken from PUBLIC."""
+    row = run(
+        plpy,
+        "SELECT EXISTS (SELECT FROM discreet._protected_table WHERE policy <> 'public') AS people,"
+        " ARRAY(SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace"
+        " AND p.proname ~ :names::text AND has_function_privilege('discreet_analyst', p.oid, 'EXECUTE') ORDER BY 1)"
+        " || ARRAY(SELECT 'pg_class.' || a.attname FROM pg_attribute a WHERE a.attrelid = 'pg_class'::regclass"
+        " AND a.attname IN ('reltuples', 'relpages', 'relallvisible')"
+        " AND has_column_privilege('discreet_analyst', a.attrelid, a.attnum, 'SELECT') ORDER BY 1) AS seen",
+        names=SIDE_DOORS,
+    )[0]
+    if row["people"] and row["seen"]:
+        seen = list(dict.fromkeys(row["seen"]))
+        yield (
+            "side doors",
+            WARNING,
+            f"analysts can read how many rows and blocks tables have, by {len(seen)} functions and columns, among them "
+            f"{seen[-1]} and pg_relation_size: docs/threats.md has the statements that close them",
+        )
+
+
+def statement_statistics(plpy: Plpy) -> Iterator[Finding]:
+    """pg_stat_statements hides the texts of others, but not how many rows and blocks their statements needed."""
+    rows = run(
+        plpy,
+        "SELECT c.oid::regclass::text AS view FROM pg_extension e JOIN pg_class c ON c.relnamespace = e.extnamespace"
+        " WHERE e.extname = 'pg_stat_statements' AND c.relname = 'pg_stat_statements'"
+        " AND has_table_privilege('discreet_analyst', c.oid, 'SELECT')",
+    )
+    for row in rows:
+        yield (
+            "statement statistics",
+            WARNING,
+            f"analysts see in {row['view']} how many rows and blocks everybody's statements needed: "
+            f"REVOKE SELECT ON {row['view']} FROM PUBLIC",
         )

@@ -1,0 +1,27 @@
+"""Notices: price, what is left, and how exact the answer is; nothing that depends on the rows."""
+
+import pytest
+from tests.attacks.gate.asking import NOBODY, SECRET, ask
+from tests.attacks.target import Target
+from tests.databases import Connection
+from tests.messages import notices
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT count(*) FROM hr.person WHERE {}", "SELECT avg(salary) FROM hr.person WHERE {}",
+        "SELECT smoker, sum(salary), max(salary) FROM hr.person WHERE {} GROUP BY smoker",
+        "SELECT count(*) FROM hr.visit v JOIN hr.person p ON v.person = p.id WHERE {}",
+    ],
+)  # fmt: skip
+def test_notices_are_the_same_whatever_the_rows_are(gated: Target, blind: Connection, question: str) -> None:
+    told = []
+    for who in (SECRET, NOBODY, "true"):
+        gated.admin.execute("UPDATE discreet._budget SET amount_spent = 0; TRUNCATE discreet._charge")
+        heard = notices(blind)
+        ask(blind, question.format(who), "0.01", fresh=True)
+        told.append(list(heard))
+        heard.clear()
+    assert told[0] == told[1] == told[2]
+    assert len(told[0]) == 1

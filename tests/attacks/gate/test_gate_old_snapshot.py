@@ -1,0 +1,32 @@
+"""An old snapshot (REPEATABLE READ) that hides newer charges and decisions."""
+
+import psycopg
+import pytest
+from tests.attacks.gate.asking import COUNT, FRESH, how_it_ends
+from tests.attacks.target import Target, ask_until_refused
+from tests.databases import Connection
+
+
+def test_an_old_snapshot_hides_charges_of_a_naive_ledger(target: Target, mallory: Connection) -> None:
+    mallory.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
+    before = mallory.execute("SELECT spent FROM naive.budget").fetchall()
+    target.connect("eve").execute("SELECT naive.ask()")
+    assert mallory.execute("SELECT spent FROM naive.budget").fetchall() == before
+    assert target.naive_spent() != 0
+
+
+def test_an_old_snapshot_hides_no_charge(gated: Target, blind: Connection) -> None:
+    blind.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    blind.execute("SELECT 1 FROM discreet.budget_status")
+    assert ask_until_refused(gated.connect("eve"), FRESH) == 10
+    with pytest.raises(psycopg.Error) as caught:
+        blind.execute(FRESH)
+    assert caught.value.sqlstate == "DP003"
+
+
+def test_an_old_snapshot_hides_no_decision_of_a_curator(gated: Target, blind: Connection) -> None:
+    blind.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    blind.execute("SELECT 1 FROM discreet.budget_status")
+    gated.admin.execute("SELECT discreet.revoke_budget('people', 'blind')")
+    with gated.free():
+        assert how_it_ends(blind, COUNT) == "DP004"

@@ -1,0 +1,25 @@
+"""Set-returning functions that multiply the rows of a person."""
+
+import pytest
+from tests.attacks.gate.asking import how_it_ends
+from tests.attacks.target import PEOPLE, Target
+from tests.databases import Connection
+
+MULTIPLIED = [
+    "(SELECT generate_series(1, 1000) FROM hr.person) t",
+    "hr.person, generate_series(1, 1000)",
+    "hr.person p, LATERAL generate_series(1, p.salary) n",
+    "(SELECT unnest(ARRAY[1, 2, 3]) FROM hr.person) t",
+    "(SELECT regexp_split_to_table(name, '') FROM hr.person) t",
+    "hr.person CROSS JOIN unnest(ARRAY[1, 2, 3]) n",
+    "hr.person, ROWS FROM (generate_series(1, 10), generate_series(1, 20)) r",
+    'hr.person, json_to_recordset(\'[{"a":1},{"a":2}]\') AS r(a int)',
+    "hr.person, XMLTABLE('/r/i' PASSING xml '<r><i/><i/></r>' COLUMNS n text PATH '.')",
+]
+
+
+@pytest.mark.parametrize("source", MULTIPLIED)
+def test_functions_that_multiply_rows_are_refused(gated: Target, blind: Connection, source: str) -> None:
+    assert int(str(gated.value(f"SELECT count(*) FROM {source}"))) > 1.5 * PEOPLE
+    with gated.free():
+        assert how_it_ends(blind, f"SELECT count(*) FROM {source}") == "DP001"
