@@ -105,6 +105,7 @@ EXPECTED = """
  -       -       -       -       -       -       _forget_dropped()
  -       -       -       -       -       -       _holds_budget()
  -       -       -       -       -       -       _ledger()
+ -       -       -       -       -       -       _log_bin()
  -       -       -       -       -       -       _median_final()
  -       -       -       -       -       -       _median_transition()
  -       -       -       -       -       -       _moments_transition()
