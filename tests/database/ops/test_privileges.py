@@ -37,6 +37,7 @@ EXPECTED = """
  -       X       X       -       -       -       lint()
  -       X       X       -       -       -       create_view()
  -       X       X       -       -       -       _answer_columns()
+ -       X       X       -       -       -       suggest_bounds()
  -       X       X       -       -       -       dp_count()
  -       X       X       -       -       -       dp_count_distinct()
  -       X       X       -       -       -       dp_sum()

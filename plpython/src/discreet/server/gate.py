@@ -7,7 +7,7 @@ import json
 import secrets
 import time
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -188,18 +188,25 @@ class Gate:
         if sql is None:
             raise RefusedShapeError("the question is NULL", "Ask a SELECT.")
         tree = parse(sql)
-        request = {
-            "role": self.session_user(),
-            "path": path,
-            "relations": [list(name) for name in named_relations(tree)],
-            "functions": sorted(function_names(tree)),
-        }
-        described = self.ledger("describe", request)
-        described["relations"] = self.trusted(described["relations"])
+        described = self.described(path, named_relations(tree), function_names(tree))
         plan = planned(
             tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters, wish.with_error
         )
         return self.priced(plan, described, wish)
+
+    def described(
+        self, path: list[str], relations: Iterable[tuple[str | None, str]], functions: set[str]
+    ) -> dict[str, Any]:
+        """What names mean, as the ledger sees them, without what cannot be trusted."""
+        request = {
+            "role": self.session_user(),
+            "path": path,
+            "relations": [list(name) for name in relations],
+            "functions": sorted(functions),
+        }
+        described: dict[str, Any] = self.ledger("describe", request)
+        described["relations"] = self.trusted(described["relations"])
+        return described
 
     def priced(self, plan: Any, described: dict[str, Any], wish: Wish) -> Asked:
         """A plan with its price, once the server has understood what will be run."""
