@@ -13,7 +13,9 @@ sys.path.insert(0, str(ROOT))
 
 from dev.install import extension_version, python_folder  # noqa: E402
 
-MARK = "# @PYTHON_PATH@"
+PATH_MARK = "# @PYTHON_PATH@"
+SETTINGS_MARK = "/* @PINNED_SETTINGS@ */\n"
+SETTINGS = ROOT / "sql" / "gate" / "settings"
 
 
 def parts() -> list[Path]:
@@ -29,17 +31,18 @@ def python_path_line(folder: Path) -> str:
 def install_script() -> str:
     head = r"\echo Use \"CREATE EXTENSION discreet\" to load this file. \quit"
     body = [part.read_text().strip() for part in parts()]
-    return with_python_path("\n\n".join([head, *body]) + "\n")
+    return without_marks("\n\n".join([head, *body]) + "\n")
 
 
-def with_python_path(script: str) -> str:
-    return script.replace(MARK, python_path_line(python_folder()))
+def without_marks(script: str) -> str:
+    """The script with what its marks stand for: the way to the package, and the settings that the gate pins."""
+    return script.replace(SETTINGS_MARK, SETTINGS.read_text()).replace(PATH_MARK, python_path_line(python_folder()))
 
 
 def scripts() -> dict[str, str]:
     """Each file of build/, and what is in it."""
     upgrades = sorted((ROOT / "extension" / "upgrades").glob("discreet--*.sql"))
-    made = {upgrade.name: with_python_path(upgrade.read_text()) for upgrade in upgrades}
+    made = {upgrade.name: without_marks(upgrade.read_text()) for upgrade in upgrades}
     return made | {f"discreet--{extension_version()}.sql": install_script()}
 
 

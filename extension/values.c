@@ -263,3 +263,34 @@ discreet_bin(PG_FUNCTION_ARGS)
 		PG_RETURN_INT32(bins - 1);
 	PG_RETURN_INT32((int) Min(floor((number - lower) / (upper - lower) * bins), bins - 1));
 }
+
+PG_FUNCTION_INFO_V1(discreet_log_bin);
+
+/*
+ * _log_bin(value, lowest, octaves, steps): bins that widen with the distance from 0, `steps` from each power of two to
+ * the next; the one in the middle holds what is nearer to 0 than 2^lowest, the outermost what is too far.
+ */
+Datum
+discreet_log_bin(PG_FUNCTION_ARGS)
+{
+	Oid			type = argument_type(fcinfo, 0);
+	int			lowest = PG_GETARG_INT32(1);
+	int			steps = PG_GETARG_INT32(3);
+	int			middle = PG_GETARG_INT32(2) * steps;
+	double		number;
+	double		mantissa;
+	int			exponent;
+	int			place;
+
+	if (!is_bounded_type(type))
+		elog(ERROR, "values of type %u have no bins", type);
+	number = value_as_double(type, PG_GETARG_DATUM(0));
+	if (isnan(number))
+		PG_RETURN_NULL();
+	mantissa = 2 * frexp(fabs(number), &exponent);	/* from 1 to below 2 */
+	exponent--;
+	if (number == 0 || exponent < lowest)
+		PG_RETURN_INT32(middle);
+	place = Min((exponent - lowest) * steps + (int) ((mantissa - 1) * steps), middle - 1);
+	PG_RETURN_INT32(number > 0 ? middle + 1 + place : middle - 1 - place);
+}

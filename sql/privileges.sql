@@ -69,7 +69,8 @@ GRANT EXECUTE ON FUNCTION
     discreet.explain(text, numeric),
     discreet.lint(text),
     discreet.create_view(text, text, numeric),
-    discreet._answer_columns(text)
+    discreet._answer_columns(text),
+    discreet.suggest_bounds(regclass, name, numeric)
 TO discreet_curator, discreet_analyst;
 
 GRANT EXECUTE ON FUNCTION
@@ -86,5 +87,6 @@ TO discreet_ledger;
 GRANT USAGE ON SCHEMA discreet TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     discreet._on_grid(anyelement, int, bigint, bigint),
-    discreet._bin(anyelement, float8, float8, int)
+    discreet._bin(anyelement, float8, float8, int),
+    discreet._log_bin(anyelement, int, int, int)
 TO PUBLIC;

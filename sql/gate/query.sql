@@ -1,5 +1,5 @@
 -- The asker's search_path says what a name without a schema means; the gate reads it, then pins its own (server/gate.py).
--- All other settings that change meaning, or tell of the data, are pinned here.
+-- All other settings that change meaning, or tell of the data, are pinned: gate/settings stands where the mark is.
 
 -- discreet.query: answers a SELECT about protected tables privately; the caller names the columns: AS t(dept text, count bigint).
 CREATE FUNCTION discreet.query(
@@ -14,34 +14,7 @@ LANGUAGE discreet_python
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
-SET track_counts = off
-SET track_io_timing = off
-SET temp_file_limit = -1
-SET temp_tablespaces = ''
-SET exit_on_error = off
-SET client_min_messages = notice
-SET TimeZone = 'UTC'
-SET DateStyle = 'ISO, MDY'
-SET IntervalStyle = postgres
-SET extra_float_digits = 1
-SET bytea_output = hex
-SET standard_conforming_strings = on
-SET transform_null_equals = off
-SET array_nulls = on
-SET debug_print_parse = off
-SET debug_print_rewritten = off
-SET debug_print_plan = off
-SET trace_sort = off
-SET log_statement_stats = off
-SET log_parser_stats = off
-SET log_planner_stats = off
-SET log_executor_stats = off
-SET row_security = on
-SET jit = off
-SET track_functions = none
-SET pg_stat_statements.track = none
-SET auto_explain.log_min_duration = -1
-SET gin_fuzzy_search_limit = 0
+/* @PINNED_SETTINGS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -61,34 +34,7 @@ LANGUAGE discreet_python
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
-SET track_counts = off
-SET track_io_timing = off
-SET temp_file_limit = -1
-SET temp_tablespaces = ''
-SET exit_on_error = off
-SET client_min_messages = notice
-SET TimeZone = 'UTC'
-SET DateStyle = 'ISO, MDY'
-SET IntervalStyle = postgres
-SET extra_float_digits = 1
-SET bytea_output = hex
-SET standard_conforming_strings = on
-SET transform_null_equals = off
-SET array_nulls = on
-SET debug_print_parse = off
-SET debug_print_rewritten = off
-SET debug_print_plan = off
-SET trace_sort = off
-SET log_statement_stats = off
-SET log_parser_stats = off
-SET log_planner_stats = off
-SET log_executor_stats = off
-SET row_security = on
-SET jit = off
-SET track_functions = none
-SET pg_stat_statements.track = none
-SET auto_explain.log_min_duration = -1
-SET gin_fuzzy_search_limit = 0
+/* @PINNED_SETTINGS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -104,34 +50,7 @@ LANGUAGE discreet_python
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
-SET track_counts = off
-SET track_io_timing = off
-SET temp_file_limit = -1
-SET temp_tablespaces = ''
-SET exit_on_error = off
-SET client_min_messages = notice
-SET TimeZone = 'UTC'
-SET DateStyle = 'ISO, MDY'
-SET IntervalStyle = postgres
-SET extra_float_digits = 1
-SET bytea_output = hex
-SET standard_conforming_strings = on
-SET transform_null_equals = off
-SET array_nulls = on
-SET debug_print_parse = off
-SET debug_print_rewritten = off
-SET debug_print_plan = off
-SET trace_sort = off
-SET log_statement_stats = off
-SET log_parser_stats = off
-SET log_planner_stats = off
-SET log_executor_stats = off
-SET row_security = on
-SET jit = off
-SET track_functions = none
-SET pg_stat_statements.track = none
-SET auto_explain.log_min_duration = -1
-SET gin_fuzzy_search_limit = 0
+/* @PINNED_SETTINGS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -147,34 +66,7 @@ LANGUAGE discreet_python
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
-SET track_counts = off
-SET track_io_timing = off
-SET temp_file_limit = -1
-SET temp_tablespaces = ''
-SET exit_on_error = off
-SET client_min_messages = notice
-SET TimeZone = 'UTC'
-SET DateStyle = 'ISO, MDY'
-SET IntervalStyle = postgres
-SET extra_float_digits = 1
-SET bytea_output = hex
-SET standard_conforming_strings = on
-SET transform_null_equals = off
-SET array_nulls = on
-SET debug_print_parse = off
-SET debug_print_rewritten = off
-SET debug_print_plan = off
-SET trace_sort = off
-SET log_statement_stats = off
-SET log_parser_stats = off
-SET log_planner_stats = off
-SET log_executor_stats = off
-SET row_security = on
-SET jit = off
-SET track_functions = none
-SET pg_stat_statements.track = none
-SET auto_explain.log_min_duration = -1
-SET gin_fuzzy_search_limit = 0
+/* @PINNED_SETTINGS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -190,34 +82,7 @@ LANGUAGE discreet_python
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
-SET track_counts = off
-SET track_io_timing = off
-SET temp_file_limit = -1
-SET temp_tablespaces = ''
-SET exit_on_error = off
-SET client_min_messages = notice
-SET TimeZone = 'UTC'
-SET DateStyle = 'ISO, MDY'
-SET IntervalStyle = postgres
-SET extra_float_digits = 1
-SET bytea_output = hex
-SET standard_conforming_strings = on
-SET transform_null_equals = off
-SET array_nulls = on
-SET debug_print_parse = off
-SET debug_print_rewritten = off
-SET debug_print_plan = off
-SET trace_sort = off
-SET log_statement_stats = off
-SET log_parser_stats = off
-SET log_planner_stats = off
-SET log_executor_stats = off
-SET row_security = on
-SET jit = off
-SET track_functions = none
-SET pg_stat_statements.track = none
-SET auto_explain.log_min_duration = -1
-SET gin_fuzzy_search_limit = 0
+/* @PINNED_SETTINGS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -233,34 +98,7 @@ LANGUAGE discreet_python
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
-SET track_counts = off
-SET track_io_timing = off
-SET temp_file_limit = -1
-SET temp_tablespaces = ''
-SET exit_on_error = off
-SET client_min_messages = notice
-SET TimeZone = 'UTC'
-SET DateStyle = 'ISO, MDY'
-SET IntervalStyle = postgres
-SET extra_float_digits = 1
-SET bytea_output = hex
-SET standard_conforming_strings = on
-SET transform_null_equals = off
-SET array_nulls = on
-SET debug_print_parse = off
-SET debug_print_rewritten = off
-SET debug_print_plan = off
-SET trace_sort = off
-SET log_statement_stats = off
-SET log_parser_stats = off
-SET log_planner_stats = off
-SET log_executor_stats = off
-SET row_security = on
-SET jit = off
-SET track_functions = none
-SET pg_stat_statements.track = none
-SET auto_explain.log_min_duration = -1
-SET gin_fuzzy_search_limit = 0
+/* @PINNED_SETTINGS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry

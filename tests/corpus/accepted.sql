@@ -204,3 +204,26 @@ SELECT width, count(*) FROM (SELECT trunc(income / 5000) AS width FROM census.pe
 SELECT CASE WHEN count(*) > 1000 THEN 'large' ELSE 'small' END AS size, region FROM census.person GROUP BY region;
 SELECT region, count(*) FROM census.person WHERE region <> 'Islands' GROUP BY region ORDER BY count(*) FETCH FIRST 3 ROWS ONLY;
 SELECT max(avg) FROM (SELECT region, avg(income) FROM census.person GROUP BY region) AS t;
+
+-- ===== dp_ aggregates: bounds of the asker, and epsilons of single calls
+
+SELECT dp_count(*), dp_count(zip), dp_count(salary, 0.2) FROM hr.employee;
+SELECT discreet.dp_count(*) FROM hr.employee WHERE dept = 'Sales';
+SELECT dp_count_distinct(zip), dp_count_distinct(id, 0.1) FROM hr.employee;
+SELECT dept, dp_sum(salary, 0, 150000) AS payroll FROM hr.employee GROUP BY dept ORDER BY payroll DESC;
+SELECT dept, discreet.dp_avg(salary, 20000, 200000, 0.2) FROM hr.employee GROUP BY dept HAVING dp_count(*) > 10;
+SELECT dp_variance(salary, 0, 200000), dp_stddev(salary, 0, 200000) FROM hr.employee;
+SELECT gender, dp_median(salary, 0, 200000, 0.5) FROM hr.employee GROUP BY gender;
+SELECT dp_quantile(salary, 0.9, 0, 200000), dp_quantile(salary, 0, 0, 200000), dp_quantile(salary, 1, 0, 200000) FROM hr.employee;
+SELECT dp_avg(salary / 12, 0, 15000) FILTER (WHERE gender = 'F') FROM hr.employee;
+SELECT dp_median(hired, '2000-01-01', '2025-01-01'), dp_avg(dob, DATE '1940-01-01', DATE '2010-12-31') FROM hr.employee;
+SELECT dp_sum(household, 0, 10000), dp_median(household, 0, 10000) FROM census.person;
+SELECT region, dp_stddev(household, 0, 5000, 0.3), count(*) FROM census.person GROUP BY region;
+SELECT round(dp_avg(income, 0, 500000), -2) AS income, dp_sum(age, 0, 120) / dp_count(age) AS age FROM census.person;
+SELECT ward, dp_sum(cost, 0, 500), dp_count_distinct(patient_id) FROM clinic.visit GROUP BY ward;
+SELECT max(n) FROM (SELECT ward, discreet.dp_count(*) AS n FROM clinic.visit GROUP BY ward) t;
+SELECT dp_sum(CASE WHEN sex = 'F' THEN age ELSE 0 END, 0, 120) FROM clinic.patient;
+-- params: ["0", "110"]
+SELECT dp_avg(age, $1, $2) FROM clinic.patient;
+-- params: ["0.5"]
+SELECT sex, dp_median(age, 0, 110, $1) FROM clinic.patient GROUP BY sex;

@@ -487,3 +487,80 @@ SELECT count(*) FROM hr.employee, pg_stats;
 SELECT count(*) FROM hr.secret;
 -- DP004: no budget
 SELECT count(*) FROM hr.employee e JOIN hr.secret s ON e.id = s.id;
+
+-- ===== dp_ aggregates used wrongly
+
+-- DP001: a lower bound above the upper bound
+SELECT dp_sum(salary, 200000, 0) FROM hr.employee;
+-- DP001: a bound that is not a finite constant
+SELECT dp_sum(salary, NULL, 10) FROM hr.employee;
+-- DP001: a bound that is not a finite constant
+SELECT dp_avg(salary, 0, NULL::numeric) FROM hr.employee;
+-- DP001: a bound that is not a finite constant
+SELECT dp_avg(salary, 'NaN', 10) FROM hr.employee;
+-- DP001: 'NaN' is no float
+SELECT dp_avg(salary, 0, 'NaN'::float8) FROM hr.employee;
+-- DP001: a bound that is not a finite constant
+SELECT dp_median(salary, '-Infinity', 10) FROM hr.employee;
+-- DP001: a bound that is not a finite constant
+SELECT dp_median(hired, '2000-01-01', 'infinity') FROM hr.employee;
+-- DP001: a bound that is not a finite constant
+SELECT dp_sum(salary, 0, salary) FROM hr.employee;
+-- DP001: a bound that is not a finite constant
+SELECT dp_sum(salary, 0, 10 * 1000) FROM hr.employee;
+-- DP001: a bound that is not a finite constant
+SELECT dp_sum(hired, 0, 10) FROM hr.employee;
+-- DP001: a bound that is not a finite constant
+SELECT dp_sum(salary, DATE '2000-01-01', DATE '2001-01-01') FROM hr.employee;
+-- DP001: more than 60 digits
+SELECT dp_sum(salary, 0, 1e100) FROM hr.employee;
+-- DP001: bounds of text
+SELECT dp_median(name, 'a', 'z') FROM hr.employee;
+-- DP001: a call that is not dp_sum(value, lower, upper [, epsilon])
+SELECT dp_sum(salary) FROM hr.employee;
+-- DP001: a call that is not dp_sum(value, lower, upper [, epsilon])
+SELECT dp_sum(DISTINCT salary, 0, 10) FROM hr.employee;
+-- DP001: a call that is not dp_count(*)
+SELECT dp_count(DISTINCT zip) FROM hr.employee;
+-- DP001: a call that is not dp_count(*)
+SELECT dp_count() FROM hr.employee;
+-- DP001: a call that is not dp_count_distinct
+SELECT dp_count_distinct(*) FROM hr.employee;
+-- DP001: a call that is not dp_quantile
+SELECT dp_quantile(salary, 0, 200000) FROM hr.employee;
+-- DP001: a fraction that is not from 0 to 1
+SELECT dp_quantile(salary, 50, 0, 200000) FROM hr.employee;
+-- DP001: an epsilon that is not a finite constant
+SELECT dp_sum(salary, 0, 10, salary) FROM hr.employee;
+-- DP001: an epsilon that is not a finite constant
+SELECT dp_sum(salary, 0, 10, NULL) FROM hr.employee;
+-- DP001: an epsilon that is not a finite constant
+SELECT dp_sum(salary, 0, 10, 'Infinity') FROM hr.employee;
+-- 22023: epsilon must be positive
+SELECT dp_sum(salary, 0, 10, -1) FROM hr.employee;
+-- 22023: epsilon must be positive
+SELECT dp_count(salary, 0) FROM hr.employee;
+-- 22023: epsilon is too large
+SELECT dp_median(salary, 0, 10, 1000) FROM hr.employee;
+-- DP002: column id
+SELECT dp_sum(id, 0, 1000) FROM hr.employee;
+-- DP002: column patient_id
+SELECT dp_median(patient_id, 0, 1000, 5) FROM clinic.visit;
+-- DP005: column household has no bounds
+SELECT dp_sum(household * 2, 0, 1000) FROM census.person;
+-- DP001: function discreet.sum()
+SELECT discreet.sum(salary) FROM hr.employee;
+-- DP001: function pg_catalog.dp_sum()
+SELECT pg_catalog.dp_sum(salary, 0, 10) FROM hr.employee;
+-- DP001: function public.dp_sum()
+SELECT public.dp_sum(salary, 0, 10) FROM hr.employee;
+-- DP001: function dp_mode()
+SELECT dp_mode(salary, 0, 10) FROM hr.employee;
+-- DP001: function dp_sum() around the answer
+SELECT dp_sum(n, 0, 10) FROM (SELECT dept, count(*) AS n FROM hr.employee GROUP BY dept) t;
+-- DP001: function dp_sum() around the answer
+SELECT dp_sum(salary, 0, 10) OVER () FROM hr.employee;
+-- DP001: function dp_sum()
+SELECT count(*) FROM hr.employee WHERE dp_sum(salary, 0, 10) > 5;
+-- DP001: NamedArgExpr
+SELECT dp_sum(salary, 0, 10, epsilon => 1) FROM hr.employee;

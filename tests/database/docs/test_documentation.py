@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from tests.conftest import Database
 
 from discreet.dp.additive import DiscreteLaplace
 from discreet.dp.price import Price
+from discreet.dp.quantile import QuantileChoice
+from discreet.gate.measurements import BINS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:<!-- role: (\w+) -->\n)?```sql\n(.*?)```\n(?:```text\n(.*?)```)?", re.DOTALL)
@@ -84,6 +87,15 @@ def test_the_first_session_of_the_readme_is_that_of_the_demo() -> None:
 def test_the_analysts_guide_says_how_exact_a_count_is() -> None:
     width = DiscreteLaplace.for_price(1, Price.of("0.1")).half_width()
     assert f"95 of 100 answers are within {width} people" in (ROOT / "docs" / "analyst.md").read_text()
+
+
+def test_the_analysts_guide_says_how_exact_quantiles_are() -> None:
+    guide = (ROOT / "docs" / "analyst.md").read_text()
+    ranks = [QuantileChoice.of(Fraction(1), Price.of(epsilon)).least_rank(BINS) for epsilon in ("1", "0.1")]
+    assert f"{ranks[0]} at epsilon 1, {ranks[1]} at 0.1" in guide
+    median = QuantileChoice.of(Fraction(1, 2), Price.of(1))
+    assert f"a median is with 95 % within {-(-median.choice.half_width(BINS) // 2)} ranks" in guide
+    assert f"among {BINS} bins" in guide
 
 
 def test_the_reference_page_is_current(cluster: Cluster, template: str) -> None:

@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.database.dp.aggregating import Exact, Handed, call
 
-from discreet.dp.estimate import Kind, exact_parts, quantile_losses, sensitivities
-from discreet.dp.sensitivity import Neighbours, quantile_sensitivity
+from discreet.dp.estimate import Kind, exact_parts, sensitivities
+from discreet.dp.price import Price
+from discreet.dp.quantile import QuantileChoice
+from discreet.dp.sensitivity import Neighbours
 
 BITS = 40
 
@@ -133,9 +135,9 @@ def test_one_person_more_changes_every_loss_by_no_more_than_planned(
     without = exact.one(question, fraction, lower, lower + width, listed)
     added = exact.one(question, fraction, lower, lower + width, [*listed, extra])
     wanted = Fraction(without.totals[0]).limit_denominator(10**6)
-    planned = quantile_sensitivity(wanted, Neighbours.UNBOUNDED, True)
-    losses = zip(quantile_losses(without.histogram, wanted), quantile_losses(added.histogram, wanted), strict=True)
-    assert max(abs(a - b) for a, b in losses) <= planned
+    choice = QuantileChoice.of(wanted, Price.of(1))
+    losses = zip(choice.losses(without.histogram.counts), choice.losses(added.histogram.counts), strict=True)
+    assert max(abs(a - b) for a, b in losses) <= choice.choice.sensitivity
 
 
 @database_examples

@@ -9,12 +9,9 @@ from fractions import Fraction
 from tests.databases import Connection
 
 from discreet.core.errors import DiscreetError
-from discreet.dp.estimate import quantile_losses
 from discreet.dp.price import Accounting, Price
-from discreet.dp.sensitivity import Neighbours, quantile_sensitivity
-from discreet.dp.totals import Histogram
 from discreet.gate.measure import Terms
-from discreet.gate.measurements import BINS, Measurement, Quantity
+from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.parse import parse
 from discreet.gate.plan import Plan, plan
 from discreet.gate.run import statements
@@ -45,12 +42,13 @@ def exact_totals(connection: Connection, asked: Plan) -> list[Totals]:
     """Runs everything that the gate would run, with a keyed hash that is the same every time."""
     found = []
     for keys in asked.grouping.sets:
-        totals = Totals(keys, defaultdict(dict), defaultdict(lambda: defaultdict(lambda: [0] * BINS)))
+        totals = Totals(keys, defaultdict(dict), defaultdict(dict))
         for statement in statements(asked, keys, SEED):
             for row in connection.execute(statement.sql.encode()):
                 group, values = row[: len(keys)], [int(value) for value in row[len(keys) :]]  # type: ignore[call-overload]
-                if statement.measurements[0].quantity is Quantity.QUANTILE:
-                    totals.bins[statement.measurements[0]][group][values[0]] += values[1]
+                first = statement.measurements[0]
+                if first.bins is not None:
+                    totals.bins[first].setdefault(group, [0] * first.bins.number)[values[0]] += values[1]
                 else:
                     for measurement, value in zip(statement.measurements, values, strict=True):
                         totals.numbers[measurement][group] = value
@@ -65,8 +63,8 @@ def excess(asked: Plan, here: Totals, there: Totals) -> list[str]:
     for measurement in asked.measurements:
         if measurement.quantity is Quantity.QUANTILE:
             most = terms.rows
-            moved = bins_moved(here.bins[measurement], there.bins[measurement])
-            findings += losses_moved(measurement, here.bins[measurement], there.bins[measurement], terms.rows)
+            moved = bins_moved(measurement, here, there)
+            findings += losses_moved(measurement, here, there, terms)
         else:
             most = measurement.sensitivity(terms.rows, terms.single)
             moved = numbers_moved(here.numbers[measurement], there.numbers[measurement])
@@ -81,26 +79,24 @@ def numbers_moved(here: dict[Group, int], there: dict[Group, int]) -> dict[Group
     return {group: by for group, by in moved.items() if by}
 
 
-def bins_moved(here: dict[Group, list[int]], there: dict[Group, list[int]]) -> dict[Group, int]:
-    none = [0] * BINS
-    pairs = {
-        group: zip(here.get(group, none), there.get(group, none), strict=True) for group in here.keys() | there.keys()
-    }
-    moved = {group: sum(abs(a - b) for a, b in pair) for group, pair in pairs.items()}
+def counts_of(measurement: Measurement, totals: Totals, group: Group) -> list[int]:
+    assert measurement.bins is not None
+    return totals.bins[measurement].get(group, [0] * measurement.bins.number)
+
+
+def bins_moved(measurement: Measurement, here: Totals, there: Totals) -> dict[Group, int]:
+    moved = {}
+    for group in here.bins[measurement].keys() | there.bins[measurement].keys():
+        pairs = zip(counts_of(measurement, here, group), counts_of(measurement, there, group), strict=True)
+        moved[group] = sum(abs(a - b) for a, b in pairs)
     return {group: by for group, by in moved.items() if by}
 
 
-def losses_moved(
-    measurement: Measurement, here: dict[Group, list[int]], there: dict[Group, list[int]], rows: int
-) -> list[str]:
-    fraction = measurement.fraction or Fraction(0)
-    most = quantile_sensitivity(fraction, Neighbours.UNBOUNDED, False) * rows
+def losses_moved(measurement: Measurement, here: Totals, there: Totals, terms: Terms) -> list[str]:
+    held = terms.choice(measurement)
     findings = []
-    for group in bins_moved(here, there):
-        losses = [
-            quantile_losses(Histogram(tuple(side.get(group, [0] * BINS)), Fraction(0), Fraction(1)), fraction)
-            for side in (here, there)
-        ]
-        if max(abs(a - b) for a, b in zip(*losses, strict=True)) > most:
-            findings.append(f"a loss of {measurement} moved by more than {most} in {group}")
+    for group in bins_moved(measurement, here, there):
+        losses = [held.losses(counts_of(measurement, side, group)) for side in (here, there)]
+        if max(abs(a - b) for a, b in zip(*losses, strict=True)) > held.choice.sensitivity:
+            findings.append(f"a loss of {measurement} moved by more than {held.choice.sensitivity} in {group}")
     return findings

@@ -43,6 +43,7 @@ HOSTILE = {
 DECLARED = {"character": "character(3)"}
 COLLATED = {"c": '"C"', "k": '"POSIX"'}  # by the first letter of the name
 BOUNDS = [(0, 10), (-5, 5), (0, 0), (1, 3), (-100, 1_000_000), (0, 10**18), (Fraction(-3, 10), Fraction(7, 2))]
+DP_BOUNDS = [("0", "10"), ("-3", "2.5"), ("1", "1"), ("'-1000000'", "1e18::numeric"), ("0", "0.0001"), ("5", "40")]
 NUMBER_TYPES = [name for name, family in FAMILY_OF_TYPE.items() if family in NUMBERS]
 
 
@@ -362,8 +363,30 @@ class Questions:
             lambda: f"sum({self.number(0)})", lambda: f"avg({self.number(0)})", lambda: f"{spread}({self.number(1)})",
             lambda: f"min({self.number(1)})", lambda: f"max({self.named(*TIMES) or self.number(0)})",
             lambda: f"percentile_cont(0.3) WITHIN GROUP (ORDER BY {self.number(1)})",
+            lambda: f"percentile_disc({self.random.choice(['0', '0.999'])}) WITHIN GROUP (ORDER BY {self.number(1)})",
+            self.dp_call, self.dp_call, self.dp_call,
         )  # fmt: skip
         return call + only
+
+    def dp_call(self) -> str:
+        """Of an expression, or of a column that need not have bounds."""
+        prefix, epsilon = self.random.choice(["", "discreet."]), self.random.choice(["", "", ", 0.5"])
+        anything = self.random.choice(self.scope)[0]
+        times = self.named(*TIMES)
+        value, (low, high) = self.named(*NUMBERS) or self.number(1), self.random.choice(DP_BOUNDS)
+        if times and self.random.random() < 0.2:
+            value, low, high = times, "'1999-12-31'", "'2024-03-01'"
+        elif self.random.random() < 0.4:
+            value = self.number(1)
+        name = self.random.choice(["sum", "avg", "variance", "stddev", "median"])
+        fraction = self.random.choice(["0", "0.01", "0.5", "1"])
+        call = self.choose(
+            lambda: f"dp_count({anything}{epsilon})", lambda: f"dp_count_distinct({anything}{epsilon})",
+            lambda: f"dp_{name}({value}, {low}, {high}{epsilon})",
+            lambda: f"dp_{name}({value}, {low}, {high}{epsilon})",
+            lambda: f"dp_quantile({value}, {fraction}, {low}, {high}{epsilon})", lambda: "dp_count(*)",
+        )  # fmt: skip
+        return prefix + call
 
     def key(self) -> str:
         return self.choose(

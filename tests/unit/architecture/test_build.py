@@ -28,7 +28,9 @@ def test_the_install_script_is_the_parts_in_their_order() -> None:
 
 def test_the_install_script_names_the_folder_of_the_package(folder: Path) -> None:
     script = build.install_script()
-    assert build.MARK not in script
+    assert build.PATH_MARK not in script
+    assert build.SETTINGS_MARK not in script
+    assert script.count("SET track_counts = off") > 1
     assert f"import sys; sys.path[0] == '{folder}' or sys.path.insert(0, '{folder}')" in script
 
 
@@ -57,5 +59,5 @@ def test_upgrade_scripts_name_the_folder_of_the_package_too(
         f"discreet--{extension_version()}.sql",
     ]
     for name in ("discreet--0.0.1.sql", "discreet--0.0.1--0.0.2.sql"):
-        assert build.MARK not in scripts[name]
+        assert build.PATH_MARK not in scripts[name]
         assert str(folder) in scripts[name]

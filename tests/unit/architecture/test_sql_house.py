@@ -56,6 +56,7 @@ def statements() -> Iterator[Statement]:
 
 
 STATEMENTS = list(statements())
+GATE = "".join(file.read_text() for file in FILES if file.parent.name == "gate")
 
 
 def printed(names: tuple[sql_ast.String, ...]) -> str:
@@ -130,7 +131,7 @@ def test_sql_lies_in_the_folder_of_its_feature() -> None:
             assert file.parent == SQL
             assert file.name in FEATURES
         else:
-            assert file.suffix == ".sql" or file == SQL / "parts"
+            assert file.suffix == ".sql" or file in (SQL / "parts", SQL / "gate" / "settings")
             assert file.parent != SQL or file.name in ("parts", "privileges.sql")
 
 
@@ -262,16 +263,15 @@ def test_keywords_are_in_upper_case() -> None:
             assert not [word for word in words if word.islower() and word not in LIKE_NAMES], function.signature
 
 
-def test_every_function_of_the_gate_pins_the_same_settings() -> None:
-    """They are written out in each; one that lacks a setting would be a way round the others."""
-    pinned = {
-        statement.node.funcname[-1].sval: frozenset(
-            RawStream()(option.arg) for option in statement.node.options if option.defname == "set"
-        )
-        for statement in STATEMENTS
-        if statement.file.name == "query.sql" and isinstance(statement.node, sql_ast.CreateFunctionStmt)
-    }
-    assert pinned.pop("create_view") == frozenset()  # runs as the caller, and calls the others
-    assert len(pinned) == 6
-    assert len(set(pinned.values())) == 1
-    assert any("track_counts" in setting for setting in pinned["query"])
+def test_every_function_of_the_gate_pins_the_settings() -> None:
+    """One that does not would be a way round the others."""
+    marked = re.findall(r"FUNCTION discreet\.(\w+)\((?:(?!FUNCTION).)*?/\* @PINNED_SETTINGS@ \*/", GATE, re.DOTALL)
+    entering = re.findall(r"FUNCTION discreet\.(\w+)\((?:(?!FUNCTION).)*?LANGUAGE discreet_python", GATE, re.DOTALL)
+    assert sorted(marked) == sorted(entering)
+    assert {"query", "query_json", "ask", "suggest_bounds"} <= set(marked)
+
+
+def test_the_pinned_settings_are_settings() -> None:
+    lines = (ROOT / "sql" / "gate" / "settings").read_text().splitlines()
+    assert all(re.fullmatch(r"SET [\w.]+ = \S.*", line) for line in lines)
+    assert "SET track_counts = off" in lines

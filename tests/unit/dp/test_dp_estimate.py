@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import InvalidParameterError
-from discreet.dp.estimate import Kind, assemble, bin_value, exact_parts, parse_fraction, quantile_losses
+from discreet.dp.estimate import Kind, assemble, bin_value, exact_parts, parse_fraction
 from discreet.dp.grid import Grid
 from discreet.dp.totals import Histogram, Totals
 
@@ -97,22 +97,6 @@ def test_totals_and_histograms_are_checked() -> None:
     for counts, lower, upper in (((), 0, 1), ((-1,), 0, 1), ((1,), 1, 0)):
         with pytest.raises(InvalidParameterError):
             Histogram(counts, Fraction(lower), Fraction(upper))
-
-
-def test_the_bin_of_the_quantile_has_no_loss() -> None:
-    histogram = Histogram((0, 3, 0, 4, 0, 0), Fraction(0), Fraction(6))
-    assert quantile_losses(histogram, Fraction(1, 2)) == [7, 1, 1, 0, 7, 7]
-    assert quantile_losses(histogram, Fraction(0))[:2] == [0, 0]
-    assert quantile_losses(histogram, Fraction(1))[3:] == [0, 0, 0]
-
-
-def test_all_bins_between_the_two_middle_values_have_no_loss() -> None:
-    histogram = Histogram((0, 1, 0, 0, 1, 0), Fraction(0), Fraction(6))
-    assert quantile_losses(histogram, Fraction(1, 2)) == [2, 0, 0, 0, 0, 2]
-
-
-def test_without_rows_no_bin_is_better_than_another() -> None:
-    assert set(quantile_losses(Histogram((0,) * 9, Fraction(0), Fraction(1)), Fraction(1, 3))) == {0}
 
 
 @settings(deadline=None)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.dp.estimate import QUANTILES, Kind, exact_parts, quantile_losses, sensitivities
+from discreet.dp.estimate import QUANTILES, Kind, exact_parts, sensitivities
 from discreet.dp.grid import Grid
-from discreet.dp.sensitivity import Neighbours, quantile_sensitivity
-from discreet.dp.totals import Histogram, Totals
+from discreet.dp.quantile import quantile_losses, tail_losses
+from discreet.dp.sensitivity import Neighbours, quantile_sensitivity, tail_sensitivity
+from discreet.dp.totals import Totals
 
 GROUPS = "ab"
 BINS = 6
@@ -73,21 +75,34 @@ def test_a_person_changed_who_may_move_between_groups(
     assert within(moved(kind, grid, [*table, before], [*table, after]), limits)
 
 
-def losses_of(table: list[Row], group: str, fraction: Fraction) -> list[int]:
+Losses = Callable[[list[int]], list[int]]
+
+
+def losses_of(table: list[Row], group: str, losses: Losses) -> list[int]:
     counts = [0] * BINS
     for where, value in table:
         if where == group and value is not None:
             counts[min(max(int((value + 20) // 8), 0), BINS - 1)] += 1
-    return quantile_losses(Histogram(tuple(counts), Fraction(-20), Fraction(28)), fraction)
+    return losses(counts)
 
 
-def losses_moved(fraction: Fraction, here: list[Row], there: list[Row], groups: str = GROUPS) -> int:
+def losses_moved(losses: Losses, here: list[Row], there: list[Row], groups: str = GROUPS) -> int:
     """The largest change of a loss in each group, over all groups."""
     total = 0
     for group in groups:
-        pairs = zip(losses_of(here, group, fraction), losses_of(there, group, fraction), strict=True)
+        pairs = zip(losses_of(here, group, losses), losses_of(there, group, losses), strict=True)
         total += max(abs(a - b) for a, b in pairs)
     return total
+
+
+def check_losses(
+    losses: Losses, limit: Callable[[Neighbours, bool], int], table: list[Row], before: Row, after: Row
+) -> None:
+    assert losses_moved(losses, table, [*table, before]) <= limit(Neighbours.UNBOUNDED, True)
+    assert losses_moved(losses, [*table, before], [*table, after]) <= limit(Neighbours.BOUNDED, True)
+    everybody = [("a", value) for _, value in table]
+    changed = losses_moved(losses, [*everybody, ("a", before[1])], [*everybody, ("a", after[1])], "a")
+    assert changed <= limit(Neighbours.BOUNDED, False)
 
 
 @settings(deadline=None)
@@ -95,13 +110,34 @@ def losses_moved(fraction: Fraction, here: list[Row], there: list[Row], groups: 
 def test_no_loss_of_a_quantile_moves_by_more_than_its_sensitivity(
     table: list[Row], before: Row, after: Row, fraction: Fraction
 ) -> None:
-    added = losses_moved(fraction, table, [*table, before])
-    assert added <= quantile_sensitivity(fraction, Neighbours.UNBOUNDED, True)
-    changed = losses_moved(fraction, [*table, before], [*table, after])
-    assert changed <= quantile_sensitivity(fraction, Neighbours.BOUNDED, True)
-    everybody = [("a", value) for _, value in table]
-    changed = losses_moved(fraction, [*everybody, ("a", before[1])], [*everybody, ("a", after[1])], "a")
-    assert changed <= quantile_sensitivity(fraction, Neighbours.BOUNDED, False)
+    check_losses(
+        lambda counts: quantile_losses(counts, fraction),
+        lambda neighbours, filtered: quantile_sensitivity(fraction, neighbours, filtered),
+        table,
+        before,
+        after,
+    )
+
+
+@settings(deadline=None)
+@given(table=tables, before=rows, after=rows, fraction=fractions | st.sampled_from([0, 1]), least=st.integers(1, 5))
+def test_no_loss_of_a_tail_moves_by_more_than_its_sensitivity(
+    table: list[Row], before: Row, after: Row, fraction: Fraction | int, least: int
+) -> None:
+    check_losses(
+        lambda counts: tail_losses(counts, Fraction(fraction), least),
+        lambda neighbours, filtered: tail_sensitivity(Fraction(fraction), neighbours, filtered),
+        table,
+        before,
+        after,
+    )
+
+
+def test_the_sensitivity_of_an_extreme_is_attained() -> None:
+    with_one, without = tail_losses([0, 0, 9, 0], Fraction(1), 2), tail_losses([0, 0, 8, 0], Fraction(1), 2)
+    assert max(abs(a - b) for a, b in zip(with_one, without, strict=True)) == tail_sensitivity(
+        Fraction(1), Neighbours.UNBOUNDED, True
+    )
 
 
 def test_the_sensitivities_are_attained() -> None:

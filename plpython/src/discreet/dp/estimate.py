@@ -138,23 +138,6 @@ def parse_fraction(value: Numeric) -> Fraction:
     return fraction.limit_denominator(10**6)
 
 
-def quantile_losses(histogram: Histogram, fraction: Fraction) -> list[int]:
-    """For every bin, how many rows it is away from holding the quantile a/b, times b.
-
-    With n rows, *below* of them in lower bins and *inside* in the bin, the bin holds the ranks from below
-    to below + inside; its loss is the distance of a n from b times that interval. So a wide bin, or one
-    with many equal values, has loss 0 if the quantile is among them, and the bins between the two middle
-    values have loss 0 too.
-    """
-    a, b = fraction.numerator, fraction.denominator
-    wanted = a * sum(histogram.counts)
-    losses, below = [], 0
-    for inside in histogram.counts:
-        losses.append(max(0, b * below - wanted, wanted - b * (below + inside)))
-        below += inside
-    return losses
-
-
 def bin_value(histogram: Histogram, chosen: int) -> Decimal:
     """The middle of the chosen bin."""
     width = histogram.bin_width

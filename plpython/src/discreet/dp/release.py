@@ -16,14 +16,14 @@ from discreet.dp.estimate import (
     exact_parts,
     needed_grid,
     parse_fraction,
-    quantile_losses,
     sensitivities,
 )
 from discreet.dp.exact import Numeric, decimal_above
 from discreet.dp.grid import Grid
-from discreet.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, ExponentialChoice, additive_noise
+from discreet.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, additive_noise
 from discreet.dp.price import Price
-from discreet.dp.sensitivity import Neighbours, quantile_sensitivity
+from discreet.dp.quantile import QuantileChoice
+from discreet.dp.sensitivity import Neighbours
 from discreet.dp.totals import Histogram, Totals
 
 
@@ -101,8 +101,8 @@ def _quantiles(
         raise InvalidParameterError(f"{kind} is made from histograms")
     if len({(len(group.counts), group.lower, group.upper) for group in histograms}) > 1:
         raise InvalidParameterError("groups of one call site share their bounds")
-    choice = ExponentialChoice(quantile_sensitivity(wanted, neighbours, filtered), price)
-    chosen = choice.release_many([quantile_losses(group, wanted) for group in histograms])
+    choice = QuantileChoice.of(wanted, price, neighbours, filtered)
+    chosen = choice.release_many([group.counts for group in histograms])
     return [bin_value(group, index) for group, index in zip(histograms, chosen, strict=True)]
 
 

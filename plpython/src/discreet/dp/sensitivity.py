@@ -57,7 +57,7 @@ def centred_squares_sensitivity(grid: Grid, neighbours: Neighbours, filtered: bo
 
 
 def quantile_sensitivity(fraction: Fraction, neighbours: Neighbours, filtered: bool) -> int:
-    """Of every loss of ``estimate.quantile_losses`` for the quantile a/b.
+    """Of every loss of ``quantile.quantile_losses`` for the quantile a/b.
 
     The loss of a bin is the larger of 0, b below - a n and a n - b (below + inside). One row more adds 1 to
     n and 0 or 1 to below and to below + inside: both terms change by a or by b - a. The larger of terms
@@ -66,6 +66,17 @@ def quantile_sensitivity(fraction: Fraction, neighbours: Neighbours, filtered: b
     """
     a, b = fraction.numerator, fraction.denominator
     return _by_neighbours(max(a, b - a), b, neighbours, filtered)
+
+
+def tail_sensitivity(fraction: Fraction, neighbours: Neighbours, filtered: bool) -> int:
+    """Of every loss of ``quantile.tail_losses`` for the quantile a/b, or (b - a)/b, with a <= b/2.
+
+    The loss of a bin is the larger of 0, 2 b beyond - t and t - 2 b (beyond + inside) with t = max(2 a n,
+    min(2 b least, b n)). One row more adds 0 or 1 to beyond and to beyond + inside, and between 0 and b to
+    t: both terms change by no more than 2 b. One row changed leaves n and t, and moves the other two by at
+    most one, which is 2 b again; a row that becomes NULL is a removal.
+    """
+    return _by_neighbours(2 * fraction.denominator, 2 * fraction.denominator, neighbours, filtered)
 
 
 def sensitivity(

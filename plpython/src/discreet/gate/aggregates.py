@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from pglast import ast
 
 from discreet.dp.grid import Grid
+from discreet.gate.bins import EqualBins
+from discreet.gate.bounds import asked_bounds, asked_epsilon, common_type, constant
 from discreet.gate.expressions import Expressions, function_name
-from discreet.gate.measurements import SQUARES_BITS, SUM_BITS, Measurement, Quantity, Subject
+from discreet.gate.intervals import Interval
+from discreet.gate.measurements import BINS, SQUARES_BITS, SUM_BITS, Measurement, OwnEpsilon, Quantity, Subject
 from discreet.gate.refusal import refuse, refuse_unbounded
 from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.values import Value, one_of_its_equals
 
 INTEGER_TYPES = ("smallint", "integer")
+AVERAGED = (Quantity.VALUES, Quantity.CENTRED)
+SPREAD = (Quantity.VALUES, Quantity.CENTRED, Quantity.SQUARES)
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,6 @@ class Aggregate:
     measurements: tuple[Measurement, ...]
     result_type: str
     grid: Grid | None = None
-    low: Fraction | None = None
-    high: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -69,14 +72,17 @@ def argument_of(node: ast.FuncCall, expressions: Expressions, n: int = 1, may_id
 
 
 def counting(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
-    condition = condition_of(node, expressions)
     if node.agg_star or not node.args:
-        return Aggregate("count", (Measurement(Quantity.ROWS, Subject(None, condition)),), "int8")
+        return Aggregate("count", (Measurement(Quantity.ROWS, Subject(None, condition_of(node, expressions))),), "int8")
     value = argument_of(node, expressions, may_identify=True)
-    if not node.agg_distinct:
+    return count_of(value, node.agg_distinct, condition_of(node, expressions))
+
+
+def count_of(value: Value, distinct: bool, condition: str | None) -> Aggregate:
+    if not distinct:
         return Aggregate("count", (Measurement(Quantity.ROWS, Subject(value.sql, condition)),), "int8")
-    distinct = value.sql if value.identifies else one_of_its_equals(value.sql, value.family)
-    return Aggregate("count", (Measurement(Quantity.DISTINCT, Subject(distinct, condition)),), "int8")
+    one = value.sql if value.identifies else one_of_its_equals(value.sql, value.family)
+    return Aggregate("count", (Measurement(Quantity.DISTINCT, Subject(one, condition)),), "int8")
 
 
 def bounded_argument(value: Value, node: Any, bits: int) -> Grid:
@@ -98,8 +104,7 @@ def summing(name: str, node: ast.FuncCall, expressions: Expressions, several: bo
     subject = Subject(value.sql, condition_of(node, expressions), grid)
     result = "int8" if value.type_name in INTEGER_TYPES else "float8" if value.family is Family.FLOAT else "numeric"
     if several:
-        parts = (Measurement(Quantity.VALUES, subject), Measurement(Quantity.CENTRED, subject))
-        return Aggregate("sum_of_parts", parts, result, grid)
+        return Aggregate("sum_of_parts", of_each(AVERAGED, subject), result, grid)
     return Aggregate("sum", (Measurement(Quantity.TOTAL, subject),), result, grid)
 
 
@@ -110,8 +115,7 @@ def averaging(name: str, node: ast.FuncCall, expressions: Expressions, several: 
         refuse("an average of dates", node)
     grid = bounded_argument(value, node, SUM_BITS)
     subject = Subject(value.sql, condition_of(node, expressions), grid)
-    parts = (Measurement(Quantity.VALUES, subject), Measurement(Quantity.CENTRED, subject))
-    return Aggregate("avg", parts, "float8" if value.family is Family.FLOAT else "numeric", grid)
+    return Aggregate("avg", of_each(AVERAGED, subject), "float8" if value.family is Family.FLOAT else "numeric", grid)
 
 
 def spreading(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
@@ -121,14 +125,17 @@ def spreading(name: str, node: ast.FuncCall, expressions: Expressions, several: 
         refuse("a variance of dates", node)
     grid = bounded_argument(value, node, SQUARES_BITS)
     subject = Subject(value.sql, condition_of(node, expressions), grid)
-    parts = tuple(Measurement(q, subject) for q in (Quantity.VALUES, Quantity.CENTRED, Quantity.SQUARES))
     kind = ("stddev" if "stddev" in name else "variance") + ("_pop" if name.endswith("_pop") else "")
-    return Aggregate(kind, parts, "float8" if value.family is Family.FLOAT else "numeric", grid)
+    return Aggregate(kind, of_each(SPREAD, subject), "float8" if value.family is Family.FLOAT else "numeric", grid)
+
+
+def of_each(quantities: tuple[Quantity, ...], subject: Subject) -> tuple[Measurement, ...]:
+    return tuple(Measurement(quantity, subject) for quantity in quantities)
 
 
 def extreme(fraction: Fraction) -> Callable[[str, ast.FuncCall, Expressions, bool], Aggregate]:
     def build(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
-        return quantile(argument_of(node, expressions), fraction, node, expressions, None)
+        return declared_quantile(argument_of(node, expressions), fraction, node, expressions, None)
 
     return build
 
@@ -136,28 +143,86 @@ def extreme(fraction: Fraction) -> Callable[[str, ast.FuncCall, Expressions, boo
 def percentile(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
     if not node.agg_within_group or len(node.args or ()) != 1 or len(node.agg_order) != 1:
         refuse(f"a call that is not {name}(fraction) WITHIN GROUP (ORDER BY value)", node)
-    held = expressions.value(node.args[0])
-    if not held.constant or held.interval is None or not 0 <= held.interval.lower <= 1:
-        refuse("a fraction that is not a constant from 0 to 1", node)
-    fraction = held.interval.lower
+    fraction = fraction_of(node.args[0], node, expressions)
     if node.agg_order[0].sortby_dir == 2:  # descending
         fraction = 1 - fraction
     value = expressions.value(node.agg_order[0].node)
-    return quantile(value, fraction, node, expressions, "float8" if name == "percentile_cont" else None)
+    return declared_quantile(value, fraction, node, expressions, "float8" if name == "percentile_cont" else None)
 
 
-def quantile(
+def fraction_of(argument: Any, node: ast.FuncCall, expressions: Expressions) -> Fraction:
+    fraction = constant(argument, Family.NUMERIC, "a fraction", expressions)
+    if not 0 <= fraction <= 1:
+        refuse("a fraction that is not from 0 to 1", node, "0.5 is the median.")
+    return fraction.limit_denominator(10**4)
+
+
+def declared_quantile(
     value: Value, fraction: Fraction, node: ast.FuncCall, expressions: Expressions, result: str | None
 ) -> Aggregate:
+    """Between the bounds that are declared."""
     if value.family not in NUMBERS | TIMES:
         refuse(f"a quantile of {value.family.value}", node)
-    if value.interval is None:
-        refuse_unbounded(f"column {value.column}" if value.column else "the argument", node)
     grid = bounded_argument(value, node, SUM_BITS)
+    assert value.interval is not None
     subject = Subject(value.sql, condition_of(node, expressions), grid)
-    measurement = Measurement(Quantity.QUANTILE, subject, fraction.limit_denominator(10**4))
-    interval = value.interval
-    return Aggregate("quantile", (measurement,), result or value.native_type, grid, interval.lower, interval.upper)
+    return quantile(subject, value, value.interval, fraction, result or value.native_type)
+
+
+def quantile(subject: Subject, value: Value, interval: Interval, fraction: Fraction, result: str) -> Aggregate:
+    bins = EqualBins.fit(interval, value.family in (Family.INT, Family.DATE), BINS)
+    kind = {Fraction(0): "min", Fraction(1): "max"}.get(fraction, "quantile")
+    return Aggregate(kind, (Measurement(Quantity.QUANTILE, subject, fraction, bins),), result, subject.grid)
+
+
+def dp_counting(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
+    if node.agg_star and name == "dp_count" and not node.agg_distinct:
+        return counting(name, node, expressions, several)
+    (argument,), epsilon = dp_arguments(name, node, 1, expressions)
+    value = expressions.value(argument, may_identify=True)
+    return paid(count_of(value, name == "dp_count_distinct", condition_of(node, expressions)), epsilon)
+
+
+def dp_bounded(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
+    """Sums, averages and spreads; those of dates are numbers of days, of timestamps numbers of seconds."""
+    (argument, lower, upper), epsilon = dp_arguments(name, node, 3, expressions)
+    value = expressions.value(argument)
+    interval = asked_bounds(value, lower, upper, expressions)
+    kind = name.removeprefix("dp_")
+    quantities = {"sum": (Quantity.TOTAL,), "avg": AVERAGED}.get(kind, SPREAD)
+    grid = Grid.fit(interval.lower, interval.upper, SQUARES_BITS if quantities is SPREAD else SUM_BITS)
+    subject = Subject(value.sql, condition_of(node, expressions), grid)
+    return paid(Aggregate(kind, of_each(quantities, subject), "numeric", grid), epsilon)
+
+
+def dp_ranked(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
+    of_median = name == "dp_median"
+    (argument, *fractions, lower, upper), epsilon = dp_arguments(name, node, 3 if of_median else 4, expressions)
+    value = expressions.value(argument)
+    interval = asked_bounds(value, lower, upper, expressions)
+    fraction = Fraction(1, 2) if of_median else fraction_of(fractions[0], node, expressions)
+    subject = Subject(value.sql, condition_of(node, expressions), Grid.fit(interval.lower, interval.upper, SUM_BITS))
+    result = common_type(value, [lower, upper], expressions)
+    return paid(quantile(subject, value, interval, fraction, result), epsilon)
+
+
+def dp_arguments(
+    name: str, node: ast.FuncCall, number: int, expressions: Expressions
+) -> tuple[list[Any], Fraction | None]:
+    """So many arguments of a dp_ aggregate, and the epsilon that may come after them."""
+    arguments = list(node.args or ())
+    if node.agg_distinct or node.agg_within_group or len(arguments) not in (number, number + 1):
+        refuse(f"a call that is not {AGGREGATES[name].usage}", node)
+    epsilon = asked_epsilon(arguments[-1], expressions) if len(arguments) > number else None
+    return arguments[:number], epsilon
+
+
+def paid(aggregate: Aggregate, epsilon: Fraction | None) -> Aggregate:
+    """With an epsilon of its own, if it names one."""
+    if epsilon is None:
+        return aggregate
+    own = OwnEpsilon(epsilon, len(aggregate.measurements))
+    return replace(aggregate, measurements=tuple(replace(m, own=own) for m in aggregate.measurements))
 
 
 def refuse_distinct(node: ast.FuncCall) -> None:
@@ -179,4 +244,12 @@ AGGREGATES: dict[str, AggregateRule] = {
     "max": AggregateRule("max(value)", extreme(Fraction(1))),
     "percentile_cont": AggregateRule("percentile_cont(fraction) WITHIN GROUP (ORDER BY value)", percentile),
     "percentile_disc": AggregateRule("percentile_disc(fraction) WITHIN GROUP (ORDER BY value)", percentile),
+    "dp_count": AggregateRule("dp_count(*), dp_count(value [, epsilon])", dp_counting),
+    "dp_count_distinct": AggregateRule("dp_count_distinct(value [, epsilon])", dp_counting),
+    "dp_sum": AggregateRule("dp_sum(value, lower, upper [, epsilon])", dp_bounded),
+    "dp_avg": AggregateRule("dp_avg(value, lower, upper [, epsilon])", dp_bounded),
+    "dp_variance": AggregateRule("dp_variance(value, lower, upper [, epsilon])", dp_bounded),
+    "dp_stddev": AggregateRule("dp_stddev(value, lower, upper [, epsilon])", dp_bounded),
+    "dp_median": AggregateRule("dp_median(value, lower, upper [, epsilon])", dp_ranked),
+    "dp_quantile": AggregateRule("dp_quantile(value, fraction, lower, upper [, epsilon])", dp_ranked),
 }

@@ -326,7 +326,8 @@ def operator_name(node: ast.A_Expr) -> str:
 
 def function_name(node: ast.FuncCall) -> str:
     names = [part.sval for part in node.funcname]
-    if len(names) == 2 and names[0] in ("pg_catalog", "discreet"):
+    ours = names[-1] == "bucket" or names[-1].startswith("dp_")
+    if len(names) == 2 and names[0] == ("discreet" if ours else "pg_catalog"):
         names = names[1:]
     if len(names) != 1:
         refuse(f"function {'.'.join(names)}()", node)

@@ -10,21 +10,23 @@ from fractions import Fraction
 from itertools import product
 
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace, additive_noise
-from discreet.dp.choice import ExponentialChoice
-from discreet.dp.estimate import Kind, assemble, bin_value, quantile_losses
+from discreet.dp.estimate import Kind, assemble
 from discreet.dp.exact import decimal_above, readable, sqrt_above
 from discreet.dp.price import Accounting, Price
-from discreet.dp.sensitivity import Neighbours, quantile_sensitivity
+from discreet.dp.quantile import QuantileChoice
+from discreet.dp.sensitivity import Neighbours
 from discreet.dp.threshold import ThresholdedRelease
-from discreet.dp.totals import Histogram
 from discreet.gate.aggregates import Aggregate
-from discreet.gate.measurements import BINS, Measurement, Quantity, Subject
+from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
 from discreet.gate.refusal import refuse
 
 MOST_GROUPS = 10_000
+# of bins, in all groups: choosing among so many takes about half a minute, in which nothing can be cancelled
+MOST_CANDIDATES = 10_000_000
 EPOCH = datetime(1970, 1, 1)
 BITS = {"int8": 64, "bigint": 64, "integer": 32, "smallint": 16}
+LAST_REAL, LEAST_REAL = Decimal("3.4e38"), Decimal("1.2e-38")
 EACH_OF_TWO = Fraction(975, 1000)
 
 Group = tuple[str | None, ...]
@@ -36,42 +38,58 @@ Noise = DiscreteLaplace | DiscreteGaussian
 class Terms:
     """What a question pays, per grouping set, and what that covers: `reach` groups that one person can change.
 
-    The price is split evenly over the measurements. Noise of one measurement is calibrated to the whole vector of its
-    groups: one person changes at most `reach` of them by at most the sensitivity each, that is reach · s in L1 and
-    √reach · s in L2. Under bounded neighbours a change is a removal plus an addition: twice as many groups.
+    The price is split evenly over the `measurements` that have no epsilon of their own, and is None where all have;
+    what is charged is the sum of all (sequential composition). Noise of one measurement is calibrated to the whole
+    vector of its groups: one person changes at most `reach` of them by at most the sensitivity each, that is
+    reach · s in L1 and √reach · s in L2. Under bounded neighbours a change is a removal plus an addition: twice as
+    many groups.
     """
 
-    price: Price
+    price: Price | None
     delta: Fraction
     reach: int
     rows: int
     single: bool
     measurements: int
+    accounting: str
 
     @classmethod
-    def of(cls, plan: Plan, price: Price, delta: Fraction, keys: tuple[int, ...]) -> Terms:
+    def of(cls, plan: Plan, price: Price | None, delta: Fraction, keys: tuple[int, ...]) -> Terms:
         limits = plan.source.limits
         groups = limits.max_groups if keys and not plan.source.single else 1
         doubled = 2 if plan.dataset.neighbours == Neighbours.BOUNDED else 1
         rows = 1 if plan.source.single else limits.max_rows
-        return cls(price, delta, groups * doubled, rows, plan.source.single, len(plan.measurements))
+        return cls(price, delta, groups * doubled, rows, plan.source.single, plan.sharing, plan.dataset.accounting)
 
     @property
     def share(self) -> Price:
+        assert self.price is not None
         return self.price.split(self.measurements)[0]
+
+    def price_of(self, measurement: Measurement) -> Price:
+        return self.share if measurement.own is None else measurement.own.price(self.accounting)
 
     def noise(self, measurement: Measurement) -> Noise:
         sensitivity = Fraction(measurement.sensitivity(self.rows, self.single))
-        pure = self.price.accounting is Accounting.PURE
+        price = self.price_of(measurement)
+        pure = price.accounting is Accounting.PURE
         whole = sensitivity * self.reach if pure else sensitivity * sqrt_above(Fraction(self.reach))
-        return additive_noise(whole, self.share, self.reach)
+        return additive_noise(whole, price, self.reach)
 
     def threshold(self) -> ThresholdedRelease:
         return ThresholdedRelease(self.share, self.delta, self.reach)
 
-    def choice(self, fraction: Fraction) -> ExponentialChoice:
-        sensitivity = quantile_sensitivity(fraction, Neighbours.UNBOUNDED, False) * self.rows
-        return ExponentialChoice(sensitivity, self.share.split(self.reach)[0])
+    def choice(self, measurement: Measurement) -> QuantileChoice:
+        assert measurement.fraction is not None
+        price = self.price_of(measurement).split(self.reach)[0]
+        return QuantileChoice.of(measurement.fraction, price, rows=self.rows)
+
+    def check(self, measurement: Measurement) -> None:
+        """Raises what measuring would raise, before anything is paid."""
+        if measurement.quantity is Quantity.QUANTILE:
+            self.choice(measurement)
+        else:
+            self.noise(measurement)
 
 
 def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str]]) -> list[Group] | None:
@@ -93,6 +111,9 @@ def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequenc
             None,
             f"At most {MOST_GROUPS} groups of declared categories are answered at once.",
         )
+    candidates = size * sum(m.bins.number for m in plan.measurements if m.bins is not None)
+    if candidates > MOST_CANDIDATES:
+        refuse(f"quantiles of {size} groups", None, "Ask for fewer groups, or fewer quantiles at once.")
     return list(product(*domains))
 
 
@@ -122,7 +143,7 @@ def measure(plan: Plan, terms: Terms, known: list[Group] | None, found: Mapping[
         numbers: list[object] = []
         widths: list[object] = []
         for aggregate in plan.aggregates:
-            if aggregate.kind == "quantile":
+            if aggregate.measurements[0].quantity is Quantity.QUANTILE:
                 numbers.append(quantile(aggregate, terms, found.get(group, {})))
                 widths.append(None)
                 continue
@@ -163,13 +184,11 @@ def put_together(aggregate: Aggregate, parts: tuple[int, ...], spreads: tuple[Fr
 
 def quantile(aggregate: Aggregate, terms: Terms, totals: Totals) -> str:
     (measurement,) = aggregate.measurements
-    grid = aggregate.grid
-    assert grid is not None and measurement.fraction is not None
-    held = totals.get(measurement, [0] * BINS)
-    assert not isinstance(held, int)
-    histogram = Histogram(tuple(held), grid.lower * grid.step, grid.upper * grid.step)
-    chosen = terms.choice(measurement.fraction).release(quantile_losses(histogram, measurement.fraction))
-    return shown(aggregate, bin_value(histogram, chosen))
+    bins = measurement.bins
+    assert bins is not None
+    counts = totals.get(measurement, [0] * bins.number)
+    assert not isinstance(counts, int)
+    return shown(aggregate, bins.value(terms.choice(measurement).release(counts)))
 
 
 def shown(aggregate: Aggregate, number: Decimal | int) -> str:
@@ -178,6 +197,9 @@ def shown(aggregate: Aggregate, number: Decimal | int) -> str:
     if kind in BITS:
         last = 2 ** (BITS[kind] - 1) - 1
         return str(min(max(round(number), -last), last))
+    if kind == "real":
+        held = min(max(Decimal(number), -LAST_REAL), LAST_REAL)
+        return str(held if abs(held) >= LEAST_REAL else 0)
     if kind == "date":
         return (EPOCH + within_years(timedelta(days=1), round(number))).date().isoformat()
     if kind.startswith("timestamp"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from pglast import ast, enums
@@ -37,6 +38,21 @@ class Plan:
     def thresholds(self) -> bool:
         """Whether keys are unknown, and shown only when many people share them."""
         return any(key.domain is None for key in self.grouping.keys)
+
+    @property
+    def sharing(self) -> int:
+        """How many measurements share the epsilon of the question; the others have one of their own."""
+        return sum(measurement.own is None for measurement in self.measurements)
+
+    @property
+    def own_epsilon(self) -> Fraction:
+        """What the measurements with an epsilon of their own cost together, per grouping set."""
+        return sum((m.own.worth for m in self.measurements if m.own), Fraction(0))
+
+    @property
+    def own_amount(self) -> Fraction:
+        """The same in the currency of the dataset."""
+        return sum((m.own.price(self.dataset.accounting).amount for m in self.measurements if m.own), Fraction(0))
 
     @property
     def answer_columns(self) -> list[tuple[str, str]]:
@@ -132,14 +148,14 @@ def about_people(aggregate: Aggregate, source: Source) -> Aggregate:
     (first, *_) = aggregate.measurements
     if first.quantity is not Quantity.DISTINCT or first.subject.argument != source.unit:
         return aggregate
-    people = Measurement(Quantity.PEOPLE, Subject(None, first.subject.condition))
+    people = replace(first, quantity=Quantity.PEOPLE, subject=Subject(None, first.subject.condition))
     return replace(aggregate, measurements=(people,))
 
 
 def counted_once(aggregates: list[Aggregate]) -> list[Aggregate]:
-    """count(x) beside avg(x) is the number of values that the average has measured already."""
+    """count(x) beside avg(x) is the number of values that the average has measured already, at the same expense."""
     values = {
-        (m.subject.argument, m.subject.condition): m
+        (m.subject.argument, m.subject.condition, m.own): m
         for aggregate in aggregates
         for m in aggregate.measurements
         if m.quantity is Quantity.VALUES
@@ -147,7 +163,7 @@ def counted_once(aggregates: list[Aggregate]) -> list[Aggregate]:
     shared = []
     for aggregate in aggregates:
         first = aggregate.measurements[0]
-        known = values.get((first.subject.argument, first.subject.condition))
+        known = values.get((first.subject.argument, first.subject.condition, first.own))
         if known is not None and first.quantity is Quantity.ROWS:
             aggregate = replace(aggregate, measurements=(known,))
         shared.append(aggregate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.gate.measurements import BINS, Measurement, Quantity, Subject
+from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
 
 MULTI_STATEMENT = (Quantity.DISTINCT, Quantity.QUANTILE)
@@ -156,17 +156,14 @@ def distinct_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, se
 
 def quantile_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, seed: int) -> str:
     """How many values lie in each bin."""
-    grid = measurement.subject.grid
-    assert grid is not None
-    low, high = float(grid.lower * grid.step), float(grid.upper * grid.step)
-    bins = f"discreet._bin(x, {low!r}::pg_catalog.float8, {high!r}::pg_catalog.float8, {BINS})"
+    assert measurement.bins is not None
     if plan.source.single:
         only = f" AND {measurement.subject.condition}" if measurement.subject.condition else ""
         columns = ", ".join([*key_columns(plan, keys), f"{measurement.subject.argument} AS x"])
         chosen = f"SELECT {columns} FROM {plan.source.sql}{where(plan, keys)}{only}"
     else:
         chosen = chosen_rows(plan, keys, measurement.subject, seed, distinct=False)
-    columns = ", ".join([*outer_texts(keys), f"{bins} AS bin", "pg_catalog.count(*) AS m0"])
+    columns = ", ".join([*outer_texts(keys), f"{measurement.bins.sql('x')} AS bin", "pg_catalog.count(*) AS m0"])
     binned = (
         f"SELECT {columns} FROM ({chosen}) AS chosen GROUP BY {', '.join(str(n + 1) for n in range(len(keys) + 1))}"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -158,14 +158,17 @@ def typed_literal(text: str, family: Family, node: Any) -> Value:
         if family is Family.DATE:
             day = date.fromisoformat(text.strip()[:10])
             datetime.fromisoformat(text.strip())
-            return Value(date_literal(day.isoformat()), family, constant=True)
+            days = Interval.of((day - date(1970, 1, 1)).days)
+            return Value(date_literal(day.isoformat()), family, days, constant=True)
         if family in TIMES:
             moment = datetime.fromisoformat(text.strip())
             if moment.tzinfo is not None and family is Family.TIMESTAMP:
                 moment = moment.replace(tzinfo=None)
+            since = moment.replace(tzinfo=moment.tzinfo or UTC) - datetime(1970, 1, 1, tzinfo=UTC)
             return Value(
                 f"{literal(moment.isoformat(sep=' '))}::pg_catalog.{NATIVE_TYPE[family]}",
                 family,
+                Interval.of(Fraction(since // timedelta(microseconds=1), 10**6)),
                 constant=True,
             )
     except ValueError:

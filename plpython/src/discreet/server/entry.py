@@ -249,3 +249,11 @@ def explain(plpy: Plpy, sql: str, epsilon: Decimal | None) -> str:
     from discreet.server.gate import Gate
 
     return json.dumps(Gate(plpy).explain(sql, epsilon))
+
+
+@sql_errors
+def suggest_bounds(plpy: Plpy, relation: str | None, column_name: str | None, epsilon: Decimal | None) -> str:
+    from discreet.server.suggest import BoundsGate
+
+    lower, upper = BoundsGate(plpy, relation, column_name).bounds(epsilon)
+    return f"[{lower:f},{upper:f}]"

@@ -8,7 +8,7 @@ import re
 import secrets
 import time
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -200,27 +200,39 @@ class Gate:
 
         if sql is None:
             raise RefusedShapeError("the question is NULL", "Ask a SELECT.")
+        tree = parse(sql)
+        described = self.described(path, named_relations(tree), function_names(tree))
+        plan = planned(
+            tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters, wish.with_error
+        )
+        return self.priced(plan, described, wish)
+
+    def described(
+        self, path: list[str], relations: Iterable[tuple[str | None, str]], functions: set[str]
+    ) -> dict[str, Any]:
+        """What names mean, as the ledger sees them, without what cannot be trusted."""
         if self.setting("transaction_isolation") == "serializable":
             raise RefusedShapeError(
                 "a question in a SERIALIZABLE transaction would leave locks that tell which rows it read",
                 "Ask in READ COMMITTED or REPEATABLE READ.",
             )
-        tree = parse(sql)
         request = {
             "role": self.session_user(),
             "path": path,
-            "relations": [list(name) for name in named_relations(tree)],
-            "functions": sorted(function_names(tree)),
+            "relations": [list(name) for name in relations],
+            "functions": sorted(functions),
         }
-        described = self.ledger("describe", request)
+        described: dict[str, Any] = self.ledger("describe", request)
         described["relations"] = self.trusted(described["relations"])
-        plan = planned(
-            tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters, wish.with_error
-        )
+        return described
+
+    def priced(self, plan: Any, described: dict[str, Any], wish: Wish) -> Asked:
+        """A plan with its price, once the server has understood what will be run."""
         worth = self.worth(plan, wish)
-        price = price_of(plan, worth)
+        price = price_of(plan, worth) if plan.sharing else None
         delta = self.delta(plan)
         sets = len(plan.grouping.sets)
+        amount = plan.own_amount + (price.amount if price else 0)
         fingerprint = json.dumps(
             [plan.answer_sql, repr(plan), decimal_text(worth), wish.parameters, described],
             sort_keys=True,
@@ -228,7 +240,8 @@ class Gate:
         )
         key = hashlib.sha256(fingerprint.encode()).hexdigest()
         acting = acting_role(self._plpy, described["relations"])
-        asked = Asked(plan, worth * sets, price.amount * sets, delta, price, key, self.domain_texts(plan), acting)
+        epsilon = plan.own_epsilon + worth
+        asked = Asked(plan, epsilon * sets, amount * sets, delta, price, key, self.domain_texts(plan), acting)
         self.check_native(asked)
         return asked
 
@@ -251,24 +264,37 @@ class Gate:
         ]
 
     def worth(self, plan: Any, wish: Wish) -> Fraction:
-        """Epsilon per grouping set: what is asked for within the cap, or the session's wish lowered to it."""
+        """Epsilon per grouping set, for what names none of its own: what is asked for within the cap, or the session's
+        wish lowered to it.
+        """
         from discreet.dp.price import parse_epsilon
 
-        sets = len(plan.grouping.sets)
+        sets, own = len(plan.grouping.sets), plan.own_epsilon
         cap = plan.source.limits.max_epsilon
         if wish.epsilon is not None and wish.accuracy is not None:
             raise RefusedShapeError("epsilon and accuracy are both given", "One follows from the other: give one.")
-        if wish.epsilon is None and wish.accuracy is None:
-            worth = parse_epsilon(self.setting("discreet.epsilon"))
-            return worth if cap is None else min(worth, cap / sets)
-        if wish.accuracy is not None:
-            worth = self.worth_of_accuracy(plan, wish.accuracy)
-        else:
-            assert wish.epsilon is not None
-            worth = parse_epsilon(wish.epsilon)
-        if cap is not None and worth * sets > cap:
+        if wish.accuracy is not None and own:
             raise RefusedShapeError(
-                f"epsilon {decimal_text(worth * sets)} is more than the {decimal_text(cap)} that one question may cost",
+                "accuracy is asked for, and an aggregate names its own epsilon", "One follows from the other: give one."
+            )
+        if not plan.sharing:
+            worth = Fraction(0)
+        elif wish.accuracy is not None:
+            worth = self.worth_of_accuracy(plan, wish.accuracy)
+        elif wish.epsilon is not None:
+            worth = parse_epsilon(wish.epsilon)
+        else:
+            worth = parse_epsilon(self.setting("discreet.epsilon"))
+            worth = worth if cap is None else min(worth, cap / sets - own)
+        if cap is not None and (worth + own) * sets > cap:
+            raise RefusedShapeError(
+                f"epsilon {decimal_text((worth + own) * sets)} is more than the {decimal_text(cap)}"
+                " that one question may cost",
+                "Give less.",
+            )
+        if plan.sharing and worth <= 0:
+            raise RefusedShapeError(
+                f"no epsilon is left for what names none, of the {decimal_text(cap)} that one question may cost",
                 "Give less.",
             )
         return worth
@@ -352,8 +378,7 @@ class Gate:
             domain_groups(asked.plan, keys, asked.texts)
             terms = self.terms(asked, keys)
             for measurement in asked.plan.measurements:
-                if measurement.fraction is None:
-                    terms.noise(measurement)
+                terms.check(measurement)
         try:
             with self._plpy.subtransaction():
                 for statement in self.statements(asked, 0):
@@ -404,7 +429,6 @@ class Gate:
 
     def totals(self, asked: Asked, keys: tuple[int, ...]) -> dict[tuple[str | None, ...], dict[Any, Any]]:
         """The exact totals of every group of a grouping set."""
-        from discreet.gate.measurements import BINS, Quantity
         from discreet.gate.run import statements
 
         found: dict[tuple[str | None, ...], dict[Any, Any]] = {}
@@ -415,8 +439,8 @@ class Gate:
                 totals = found.setdefault(group, {})
                 numbers = [int(number) for number in values[len(keys) :]]
                 first = statement.measurements[0]
-                if first.quantity is Quantity.QUANTILE:
-                    totals.setdefault(first, [0] * BINS)[numbers[0]] += numbers[1]
+                if first.bins is not None:
+                    totals.setdefault(first, [0] * first.bins.number)[numbers[0]] += numbers[1]
                 else:
                     totals.update(zip(statement.measurements, numbers, strict=True))
         return found
@@ -531,7 +555,8 @@ class Gate:
             self.search(held)
 
     def search(self, path: str) -> None:
-        plan = self._plpy.prepare("SELECT pg_catalog.set_config('search_path', $1, true)", ["text"])
+        # the asker's path is still in force: "text" alone could be a domain of the asker, with a CHECK to run
+        plan = self._plpy.prepare("SELECT pg_catalog.set_config('search_path', $1, true)", ["pg_catalog.text"])
         self._plpy.execute(plan, [path])
 
 

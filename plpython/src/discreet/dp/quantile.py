@@ -1,0 +1,107 @@
+"""Quantiles: the private choice of a bin, by how many rows it is away from the rank wanted.
+
+``quantile_losses`` are for ranks in the middle. Near the ends they fail: of max, the 1-quantile, every bin beyond the
+largest value would have loss 0, and the answer would be any of them. ``tail_losses`` look for a rank that lies far
+enough inside for the noise not to reach the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.dp.choice import ExponentialChoice
+from discreet.dp.price import Price
+from discreet.dp.sensitivity import Neighbours, quantile_sensitivity, tail_sensitivity
+
+# Up to this distance from an end, losses that are safe there cost at most 1 % of noise.
+TAIL = Fraction(1, 100)
+
+
+@dataclass(frozen=True)
+class QuantileChoice:
+    """The private choice of the bin that holds a quantile.
+
+    Distribution: ``choice`` over ``losses``. Precondition and guarantee are those of ``ExponentialChoice``, at the
+    sensitivity of the losses for a person of so many rows.
+
+    Utility: with w = ``choice.half_width`` the chosen loss exceeds the least by no more than w, with 95 %. In a tail,
+    ranks count from its end and the loss is 2 b times a number of rows. The rank wanted is at least
+    k = floor(w / 2b) + 1 (``least_rank``), so if there are 2 k values or more, every bin beyond the outermost value
+    has a loss of 2 b k > w, while the bin that holds the rank has none. Hence with 95 % the bin chosen does not lie
+    beyond that of the outermost value, and fewer than 2 k values lie beyond it (for min and max; for the quantile a/b
+    of n values, fewer than max(k, n a/b) + k). With fewer than 2 k values the median is looked for: there noise hides
+    the ends.
+    """
+
+    fraction: Fraction
+    choice: ExponentialChoice
+
+    @classmethod
+    def of(
+        cls,
+        fraction: Fraction,
+        price: Price,
+        neighbours: Neighbours = Neighbours.UNBOUNDED,
+        filtered: bool = True,
+        rows: int = 1,
+    ) -> QuantileChoice:
+        """`rows`: the most that one person has."""
+        limit = tail_sensitivity if is_tail(fraction) else quantile_sensitivity
+        return cls(fraction, ExponentialChoice(limit(fraction, neighbours, filtered) * rows, price))
+
+    def least_rank(self, bins: int) -> int:
+        """k: how far from the end of a tail the rank wanted lies at least; a constant of price and bins."""
+        return self.choice.half_width(bins) // (2 * self.fraction.denominator) + 1
+
+    def losses(self, counts: Sequence[int]) -> list[int]:
+        """For every bin, how far it is from holding the quantile."""
+        if is_tail(self.fraction):
+            return tail_losses(counts, self.fraction, self.least_rank(len(counts)))
+        return quantile_losses(counts, self.fraction)
+
+    def release(self, counts: Sequence[int]) -> int:
+        """The bin chosen."""
+        return self.release_many([counts])[0]
+
+    def release_many(self, groups: Sequence[Sequence[int]]) -> list[int]:
+        """A bin for every group; the price covers all of them together."""
+        return self.choice.release_many([self.losses(counts) for counts in groups])
+
+
+def is_tail(fraction: Fraction) -> bool:
+    """Whether a quantile lies so near to an end that the end must be kept away from."""
+    return min(fraction, 1 - fraction) <= TAIL
+
+
+def quantile_losses(counts: Sequence[int], fraction: Fraction) -> list[int]:
+    """For every bin, how many rows it is away from holding the quantile a/b, times b.
+
+    With n rows, *below* of them in lower bins and *inside* in the bin, the bin holds the ranks from below
+    to below + inside; its loss is the distance of a n from b times that interval. So a wide bin, or one
+    with many equal values, has loss 0 if the quantile is among them, and the bins between the two middle
+    values have loss 0 too.
+    """
+    a, b = fraction.numerator, fraction.denominator
+    return _distances(counts, b, a * sum(counts))
+
+
+def tail_losses(counts: Sequence[int], fraction: Fraction, least: int) -> list[int]:
+    """As ``quantile_losses``, times 2 b, for a rank from the nearer end of n a/b, or `least` if that is more.
+
+    Of fewer than 2 `least` rows the rank is n/2. Hence 2 b times the rank is max(2 a n, min(2 b least, b n)).
+    """
+    if fraction > Fraction(1, 2):
+        return tail_losses(counts[::-1], 1 - fraction, least)[::-1]
+    a, b, n = fraction.numerator, fraction.denominator, sum(counts)
+    return _distances(counts, 2 * b, max(2 * a * n, min(2 * b * least, b * n)))
+
+
+def _distances(counts: Sequence[int], unit: int, wanted: int) -> list[int]:
+    """Of `wanted` from the ranks that each bin holds, in parts of which a row has `unit`."""
+    losses, below = [], 0
+    for inside in counts:
+        losses.append(max(0, unit * below - wanted, wanted - unit * (below + inside)))
+        below += inside
+    return losses

@@ -1,0 +1,94 @@
+"""Bins among which a quantile is chosen. They are public: made from bounds, never from data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import ClassVar
+
+from discreet.dp.estimate import bin_value
+from discreet.dp.totals import Histogram
+from discreet.gate.intervals import Interval
+
+# below it a double has room for a half
+LARGEST_WHOLE = 10**15
+
+
+@dataclass(frozen=True)
+class EqualBins:
+    """So many bins of equal width; the outermost hold what lies outside."""
+
+    lower: Fraction
+    upper: Fraction
+    number: int
+
+    @classmethod
+    def fit(cls, interval: Interval, whole: bool, most: int) -> EqualBins:
+        """`most` bins; `whole` numbers in a range that is small enough have a bin each, and are the middle of it."""
+        first, last = math.ceil(interval.lower), math.floor(interval.upper)
+        if whole and 0 <= last - first < most and interval.reach < LARGEST_WHOLE:
+            return cls(first - Fraction(1, 2), last + Fraction(1, 2), last - first + 1)
+        return cls(interval.lower, interval.upper, most if interval.lower < interval.upper else 1)
+
+    def sql(self, value: str) -> str:
+        ends = ", ".join(f"{float(end)!r}::pg_catalog.float8" for end in (self.lower, self.upper))
+        return f"discreet._bin({value}, {ends}, {self.number})"
+
+    def value(self, chosen: int) -> Decimal:
+        """The middle of a bin."""
+        return bin_value(Histogram((0,) * self.number, self.lower, self.upper), chosen)
+
+
+@dataclass(frozen=True)
+class LogarithmicBins:
+    """Bins for numbers of which nothing is known: the farther from 0, the wider.
+
+    From each power of two to the next there are four, on both sides of 0. What is nearer to 0 than 2^-20 shares the
+    bin in the middle with it; the outermost hold everything from 2^60 on. `upper`: a bin stands for its upper end.
+    """
+
+    upper: bool
+
+    LOWEST: ClassVar[int] = -20
+    OCTAVES: ClassVar[int] = 80
+    STEPS: ClassVar[int] = 4
+
+    @property
+    def middle(self) -> int:
+        return self.OCTAVES * self.STEPS
+
+    @property
+    def number(self) -> int:
+        return 2 * self.middle + 1
+
+    def sql(self, value: str) -> str:
+        return f"discreet._log_bin({value}, {self.LOWEST}, {self.OCTAVES}, {self.STEPS})"
+
+    def value(self, chosen: int) -> Decimal:
+        """The end of a bin, outwards to 1, 2 or 5 times a power of ten."""
+        place = abs(chosen - self.middle) - 1
+        if place < 0:
+            return Decimal(0)
+        positive = chosen > self.middle
+        outer = positive is self.upper
+        octave, step = divmod(place, self.STEPS)
+        end = Fraction(2) ** (self.LOWEST + octave) * (1 + Fraction(step + outer, self.STEPS))
+        size = readable_above(end) if outer else readable_below(end)
+        return size if positive else -size
+
+
+def readable_above(number: Fraction) -> Decimal:
+    """The smallest of 1, 2 and 5 times the powers of ten that is not below a number above 0."""
+    return min(size for size in readable_near(number) if size >= number)
+
+
+def readable_below(number: Fraction) -> Decimal:
+    """The largest of 1, 2 and 5 times the powers of ten that is not above a number above 0."""
+    return max(size for size in readable_near(number) if size <= number)
+
+
+def readable_near(number: Fraction) -> list[Decimal]:
+    power = math.floor(math.log10(number))
+    return [Decimal(digit).scaleb(power + shift) for shift in (-1, 0, 1) for digit in (1, 2, 5)]

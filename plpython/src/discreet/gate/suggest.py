@@ -1,0 +1,49 @@
+"""The question behind discreet.suggest_bounds: two quantiles of a column of which nothing is known."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from pglast import ast
+
+from discreet.gate.aggregates import Aggregate
+from discreet.gate.bins import LogarithmicBins
+from discreet.gate.grouping import Grouping
+from discreet.gate.measurements import Measurement, Quantity, Subject
+from discreet.gate.plan import Plan
+from discreet.gate.refusal import refuse, refuse_tracker
+from discreet.gate.schema import NUMBERS, TIMES, Schema
+from discreet.gate.sources import Names, Sources
+
+# what lies outside is left to clamping: a hundredth of all values, and more where noise would not let them be seen
+OUTSIDE = Fraction(1, 200)
+ANSWER = "SELECT measured.a0 AS lower, measured.a1 AS upper FROM measured"
+
+
+def bounds_plan(schema: Schema, schema_name: str, table_name: str, column_name: str) -> Plan:
+    """A low and a high quantile of a column, among bins that are the same for every column; half the price each."""
+    table = ast.RangeVar(schemaname=schema_name, relname=table_name, inh=True, relpersistence="p")
+    source = Sources(schema, ()).table(table)
+    if source.unit is None or source.dataset is None:
+        refuse(
+            f"bounds of {schema_name}.{table_name}, which is not protected",
+            hint="Protect it first with discreet.protect(), or ask PostgreSQL for min and max.",
+        )
+    value = Names(source.names, ()).column(ast.ColumnRef(fields=(ast.String(sval=column_name),)))
+    if value.identifies:
+        refuse_tracker(f"searching column {column_name} for bounds")
+    if value.family in TIMES:
+        refuse(
+            f"searching column {column_name} for bounds, which holds dates",
+            hint="Declare what is known of them: discreet.describe_column(), in days or seconds since 1970.",
+        )
+    if value.family not in NUMBERS:
+        refuse(f"searching column {column_name} for bounds, which holds no numbers", hint="Only numbers have bounds.")
+    ends = (("lower bound", OUTSIDE, LogarithmicBins(False)), ("upper bound", 1 - OUTSIDE, LogarithmicBins(True)))
+    found = tuple(
+        Aggregate(kind, (Measurement(Quantity.QUANTILE, Subject(value.sql), fraction, bins),), "numeric")
+        for kind, fraction, bins in ends
+    )
+    measurements = tuple(m for aggregate in found for m in aggregate.measurements)
+    dataset = schema.datasets[source.dataset]
+    return Plan(source, (), Grouping((), ((),)), measurements, found, dataset, ANSWER, ("lower", "upper"))

@@ -1,0 +1,48 @@
+"""discreet.suggest_bounds: a question to the gate whose plan comes from the name of a column instead of a text."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from discreet.core.declarations import given
+from discreet.core.errors import UndefinedObjectError
+from discreet.server.gate import Asked, Gate, Wish
+from discreet.server.plpy import Plpy, run
+
+NAMES = """
+    SELECT n.nspname AS schema, c.relname AS name
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.oid = :relation::pg_catalog.regclass
+"""
+
+
+class BoundsGate(Gate):
+    """The gate, for one column: every stage but parsing is that of a question."""
+
+    def __init__(self, plpy: Plpy, relation: str | None, column: str | None) -> None:
+        super().__init__(plpy)
+        self._relation = given("relation", relation)
+        self._column = given("column_name", column)
+
+    def bounds(self, epsilon: Decimal | None) -> tuple[Decimal, Decimal]:
+        """Lower and upper bound; of hardly any values, one may come out as the other."""
+        from discreet.gate.values import literal
+
+        price = given("epsilon", epsilon)
+        sql = f"SELECT discreet.suggest_bounds({literal(self._relation)}, {literal(self._column)}, {price})"
+        with self.own_search_path() as path:
+            _, ((first, second, *_),) = self.released(sql, Wish(price), path, fresh=False)
+        ends = Decimal(str(first)), Decimal(str(second))
+        return min(ends), max(ends)
+
+    def question(self, sql: str, wish: Wish, path: list[str]) -> Asked:
+        from discreet.gate.schema import schema_from_json
+        from discreet.gate.suggest import bounds_plan
+
+        found: list[Any] = list(run(self._plpy, NAMES, relation=self._relation))
+        if not found:
+            raise UndefinedObjectError(f"there is no table {self._relation}", "Name a protected table.")
+        name = found[0]["schema"], found[0]["name"]
+        described = self.described(path, [name], set())
+        return self.priced(bounds_plan(schema_from_json(described), *name, self._column), described, wish)
