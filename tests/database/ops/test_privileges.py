@@ -71,6 +71,7 @@ EXPECTED = """
  -       -       -       -       -       X       _ledger_describe()
  -       -       -       -       -       X       _ledger_recall()
  -       -       -       -       -       X       _ledger_charge_question()
+ -       -       -       -       -       X       _ledger_left()
  -       -       -       -       -       X       _ledger_charge_aggregates()
  -       -       -       -       -       X       _ledger_store()
  -       -       -       -       -       X       _ledger_refused()

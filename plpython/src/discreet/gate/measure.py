@@ -18,6 +18,7 @@ from discreet.dp.sensitivity import Neighbours, quantile_sensitivity
 from discreet.dp.threshold import ThresholdedRelease
 from discreet.dp.totals import Histogram
 from discreet.gate.aggregates import Aggregate
+from discreet.gate.exactness import bound_of, written
 from discreet.gate.measurements import BINS, Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
 from discreet.gate.refusal import refuse
@@ -25,7 +26,6 @@ from discreet.gate.refusal import refuse
 MOST_GROUPS = 10_000
 EPOCH = datetime(1970, 1, 1)
 BITS = {"int8": 64, "bigint": 64, "integer": 32, "smallint": 16}
-EACH_OF_TWO = Fraction(975, 1000)
 
 Group = tuple[str | None, ...]
 Totals = Mapping[Measurement, int | Sequence[int]]
@@ -97,7 +97,7 @@ def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequenc
 
 
 def measure(plan: Plan, terms: Terms, known: list[Group] | None, found: Mapping[Group, Totals]) -> list[list[object]]:
-    """The rows of the answer: keys, the released number of each aggregate, the 95 % half-width of each."""
+    """The rows of the answer: keys, the released number of each aggregate, the 95 % half-widths that the plan wants."""
     people = Measurement(Quantity.PEOPLE, Subject())
     released: dict[Measurement, dict[Group, int]] = {}
     if known is None:
@@ -117,21 +117,21 @@ def measure(plan: Plan, terms: Terms, known: list[Group] | None, found: Mapping[
     alias = Measurement(Quantity.ROWS, Subject())
     if alias not in released and people in released:
         released[alias], noises[alias] = released[people], noises[people]
+    bounds = [bound_of(error, plan.aggregates, terms) for error in plan.errors]
     rows: list[list[object]] = []
     for group in sorted(groups, key=lambda keys: [(key is None, key or "") for key in keys]):
         numbers: list[object] = []
-        widths: list[object] = []
-        for aggregate in plan.aggregates:
+        counts: dict[int, int] = {}
+        for number, aggregate in enumerate(plan.aggregates):
             if aggregate.kind == "quantile":
                 numbers.append(quantile(aggregate, terms, found.get(group, {})))
-                widths.append(None)
                 continue
             parts = tuple(released[m][group] for m in aggregate.measurements)
             spreads = tuple(noises[m].spread for m in aggregate.measurements)
             numbers.append(shown(aggregate, put_together(aggregate, parts, spreads)))
-            width = half_width(aggregate, terms, parts[0])
-            widths.append(None if width is None else format(width, "f"))
-        rows.append([*group, *numbers, *widths])
+            counts[number] = parts[0]
+        errors = [bound.after(counts) for bound in bounds]
+        rows.append([*group, *numbers, *(None if error is None else written(error) for error in errors)])
     return rows
 
 
@@ -189,31 +189,3 @@ def within_years(step: timedelta, steps: float) -> timedelta:
     """So many steps from 1970 on, up to the years 1 and 9999."""
     first, last = (datetime.min - EPOCH) / step, (datetime(9999, 12, 31) - EPOCH) / step
     return step * min(max(steps, first), last)
-
-
-def half_widths(plan: Plan, terms: Terms) -> list[Decimal | None]:
-    """Of each aggregate, within how much of the truth it is with 95 %; None where that depends on the group."""
-    return [half_width(aggregate, terms, None) for aggregate in plan.aggregates]
-
-
-def half_width(aggregate: Aggregate, terms: Terms, count: int | None) -> Decimal | None:
-    """For a group of `count` values, which is itself a released number.
-
-    Where two noisy numbers come in, each stays within its own half-width with 97.5 %, both with 95 %. None where
-    nothing is known: variances and quantiles depend on the data.
-    """
-    grid = aggregate.grid
-    if aggregate.kind == "count":
-        return Decimal(terms.noise(aggregate.measurements[0]).half_width())
-    if aggregate.kind == "sum" and grid is not None:
-        return decimal_above(terms.noise(aggregate.measurements[0]).half_width() * grid.step, 6)
-    if aggregate.kind not in ("avg", "sum_of_parts") or grid is None:
-        return None
-    of_count, of_sum = (terms.noise(m).half_width(EACH_OF_TWO) for m in aggregate.measurements)
-    if aggregate.kind == "sum_of_parts":
-        return decimal_above(Fraction(of_sum + abs(grid.lower + grid.upper) * of_count, 2) * grid.step, 6)
-    if count is None:
-        return None
-    certain = count - 2 * of_count
-    bound = Fraction(of_sum + of_count * grid.width, 2 * certain) if certain > 0 else Fraction(grid.width)
-    return decimal_above(min(bound, Fraction(grid.width)) * grid.step, 6)

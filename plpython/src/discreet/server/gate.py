@@ -20,6 +20,8 @@ from discreet.server.plpy import Plpy, run
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
+# columns of which a notice says how exact they are
+MOST_TOLD = 8
 
 # to_regclass looks a name up as the planner will; pg_class is read as this transaction sees it
 TRUSTED = """
@@ -91,44 +93,20 @@ class Gate:
         dataset = asked.plan.dataset
         rows = None if fresh else self.recalled(asked)
         if rows is None:
+            paid = f"epsilon {decimal_text(asked.epsilon)} spent"
             left = self.charged(asked, sql)
             rows = self.measured(asked)
             self.stored(asked, rows)
-            self.tell(asked, left)
         else:
-            self._plpy.notice(f"answered again from the store, free of charge (dataset {dataset.name})")
+            paid = "answered again from the store, free of charge"
+            left = self.ledger("left", {"role": self.session_user(), "dataset": dataset.name})
         if dataset.response_quantum:
             # answers leave at the next multiple of the quantum, however long they took
             over = (time.monotonic() - started) % dataset.response_quantum
             self._plpy.execute(f"SELECT pg_catalog.pg_sleep({dataset.response_quantum - over!r})")
+        # a notice leaves at once: not before its time
+        self.tell(asked, paid, left, rows)
         return asked, rows
-
-    def explain(self, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
-        """Price and exactness, or the refusal; from text and catalog alone."""
-        from discreet.gate.measure import half_widths
-
-        with self.own_search_path() as path:
-            try:
-                asked = self.question(sql, Wish(epsilon), path)
-            except DiscreetError as error:
-                return {"refused": {"code": error.sqlstate, "message": error.message, "hint": error.hint}}
-            plan = asked.plan
-            widths = half_widths(plan, self.terms(asked, plan.grouping.sets[0]))
-            outputs = [
-                {"aggregate": aggregate.kind, "error_95": None if width is None else str(width)}
-                for aggregate, width in zip(plan.aggregates, widths, strict=True)
-            ]
-            shown = {
-                "dataset": plan.dataset.name,
-                "epsilon": decimal_text(asked.epsilon),
-                "delta": decimal_text(asked.delta),
-                "accounting": plan.dataset.accounting,
-                "measurements": len(plan.measurements),
-                "outputs": outputs,
-            }
-            if self.caller_is_curator():
-                shown["native_sql"] = [statement.sql for statement in self.statements(asked, 0)]
-            return shown
 
     def opened(self, sql: str, epsilon: Decimal | None, cursor: str) -> None:
         """Opens a cursor of this name on the answer, for the rest of the transaction."""
@@ -180,10 +158,10 @@ class Gate:
 
     # -- stages
 
-    def question(self, sql: str, wish: Wish, path: list[str]) -> Asked:
+    def resolved(self, sql: str, path: list[str]) -> tuple[Any, dict[str, Any]]:
+        """The tree of a question, and what its names mean."""
         from discreet.gate.parse import parse
-        from discreet.gate.plan import plan as planned
-        from discreet.gate.schema import named_relations, schema_from_json
+        from discreet.gate.schema import named_relations
 
         if sql is None:
             raise RefusedShapeError("the question is NULL", "Ask a SELECT.")
@@ -194,11 +172,16 @@ class Gate:
             "relations": [list(name) for name in named_relations(tree)],
             "functions": sorted(function_names(tree)),
         }
-        described = self.ledger("describe", request)
+        described: dict[str, Any] = self.ledger("describe", request)
         described["relations"] = self.trusted(described["relations"])
-        plan = planned(
-            tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters, wish.with_error
-        )
+        return tree, described
+
+    def question(self, sql: str, wish: Wish, path: list[str]) -> Asked:
+        from discreet.gate.plan import plan as planned
+        from discreet.gate.schema import schema_from_json
+
+        tree, described = self.resolved(sql, path)
+        plan = planned(tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters)
         worth = self.worth(plan, wish)
         price = price_of(plan, worth)
         delta = self.delta(plan)
@@ -209,6 +192,8 @@ class Gate:
             default=str,
         )
         key = hashlib.sha256(fingerprint.encode()).hexdigest()
+        if wish.with_error:  # the same question, of which more is shown
+            plan = plan.with_errors()
         asked = Asked(plan, worth * sets, price.amount * sets, delta, price, key, self.domain_texts(plan))
         self.check_native(asked)
         return asked
@@ -255,18 +240,19 @@ class Gate:
         return worth
 
     def worth_of_accuracy(self, plan: Any, accuracy: Decimal) -> Fraction:
-        """The smallest epsilon, to two digits, at which every count and sum is within `accuracy` with 95 %."""
-        from discreet.gate.measure import Terms, half_widths
+        """The smallest epsilon, to two digits, at which every column whose half-width is known keeps to `accuracy`."""
+        from discreet.gate.exactness import widest_error
+        from discreet.gate.measure import Terms
 
         if not accuracy.is_finite() or accuracy <= 0:
             raise RefusedShapeError(f"accuracy {accuracy} is not above 0", "It is a half-width: 10 means ±10.")
 
         def exact_enough(worth: Fraction) -> bool:
-            terms = Terms.of(plan, price_of(plan, worth), Fraction(0), plan.grouping.sets[0])
-            widths = [width for width in half_widths(plan, terms) if width is not None]
-            if not widths:
+            price = price_of(plan, worth)
+            error = widest_error(plan, [Terms.of(plan, price, Fraction(0), keys) for keys in plan.grouping.sets])
+            if error is None:
                 raise RefusedShapeError("how exact this is, is not known before it is answered", "Give an epsilon.")
-            return max(widths) <= accuracy
+            return error <= Fraction(accuracy)
 
         powers = [Fraction(10) ** power for power in range(-6, 3)]
         digits = [Fraction(digit, 100) * power for power in powers for digit in range(10, 100)]
@@ -297,6 +283,9 @@ class Gate:
             any(asked.plan.grouping.keys[k].domain is None for k in some) for some in asked.plan.grouping.sets
         )
         return Terms.of(asked.plan, asked.price, asked.delta / max(unknown, 1), keys)
+
+    def terms_of_sets(self, asked: Asked) -> list[Any]:
+        return [self.terms(asked, keys) for keys in asked.plan.grouping.sets]
 
     def statements(self, asked: Asked, seed: int) -> list[Any]:
         from discreet.gate.run import statements
@@ -433,19 +422,19 @@ class Gate:
 
     # -- around it
 
-    def tell(self, asked: Asked, left: dict[str, Any]) -> None:
-        from discreet.gate.measure import half_widths
+    def tell(self, asked: Asked, paid: str, left: dict[str, Any], rows: list[list[object]]) -> None:
+        """What was paid, what is left, and the 95 % error of each noisy column, from released numbers."""
+        from discreet.gate.exactness import errors_told
 
-        widths = half_widths(asked.plan, self.terms(asked, asked.plan.grouping.sets[0]))
-        kinds = [aggregate.kind for aggregate in asked.plan.aggregates]
-        exactness = ", ".join(
-            f"{kind} ±{width}" for kind, width in zip(kinds, widths, strict=True) if width is not None
-        )
-        unit = "epsilon" if asked.plan.dataset.accounting == "pure" else "rho"
+        told = errors_told(asked.plan, self.terms_of_sets(asked), rows)
+        if len(told) > MOST_TOLD:
+            told = [*told[:MOST_TOLD], f"{len(told) - MOST_TOLD} more columns: see discreet.explain()"]
+        dataset = asked.plan.dataset
+        unit = "epsilon" if dataset.accounting == "pure" else "rho"
         self._plpy.notice(
-            f"epsilon {decimal_text(asked.epsilon)} spent; {unit} left for you {left['left_for_role']}, "
-            f"for dataset {asked.plan.dataset.name} {left['left_for_dataset']}"
-            + (f"; 95 % of answers are within {exactness}" if exactness else "")
+            f"{paid}; {unit} left for you {left['left_for_role']},"
+            f" for dataset {dataset.name} {left['left_for_dataset']}"
+            + (f"; 95 % error: {', '.join(told)}" if told else "")
         )
 
     def refusable(self, sql: str, ask: Any) -> Asked:
@@ -529,8 +518,8 @@ def is_interrupt(error: Exception) -> bool:
     return getattr(error, "sqlstate", None) == "57014"
 
 
-def decimal_text(number: Fraction) -> str:
+def decimal_text(number: Fraction, digits: int = 28) -> str:
     """A decimal that is not less than the number."""
     from discreet.dp.exact import decimal_above
 
-    return format(decimal_above(number), "f")
+    return format(decimal_above(number, digits), "f")
