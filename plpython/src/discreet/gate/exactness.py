@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -143,6 +143,11 @@ def written(number: Fraction) -> str:
     return format(decimal_above(number, 6), "f")
 
 
+def about(number: Fraction) -> str:
+    """A decimal of six digits that is near."""
+    return format(Context(prec=6).divide(Decimal(number.numerator), Decimal(number.denominator)).normalize(), "f")
+
+
 @dataclass(frozen=True)
 class Exactness:
     """What can be said of one column of an answer before it is given."""
@@ -157,7 +162,7 @@ class Exactness:
         shown = {
             "column": self.column,
             "mechanism": self.mechanism,
-            "scale": None if self.scale is None else written(self.scale),
+            "scale": None if self.scale is None else about(self.scale),
             "error_95": None if self.error is None else written(self.error),
         }
         return shown | ({} if self.why is None else {"why": self.why})
@@ -229,7 +234,7 @@ def errors_told(plan: Plan, terms: Sequence[Terms], rows: Sequence[Sequence[obje
             place = first + plan.errors.index(part.error)
             stated = [str(row[place]) for row in rows if row[place] is not None] or stated
         ends = [min(stated, key=Decimal), max(stated, key=Decimal)] if stated else []
-        told.append(f"{found.column} " + (" to ".join(f"±{end}" for end in dict.fromkeys(ends)) or "unknown"))
+        told.append(f"{found.column} " + (" to ".join(f"±{end}" for end in dict.fromkeys(ends)) or "not known"))
     return told
 
 
@@ -240,7 +245,7 @@ def groups_told(plan: Plan, terms: Sequence[Terms]) -> list[dict[str, object]]:
     for keys, some in zip(plan.grouping.sets, terms, strict=True):
         by: dict[str, object] = {"by": [names.get(key, f"key {key + 1}") for key in keys]}
         if not keys:
-            by["released"] = "all as one"
+            by["released"] = "one group of all"
         elif all(plan.grouping.keys[key].domain is not None for key in keys):
             by["released"] = "declared categories: every group is shown, also without people"
         else:

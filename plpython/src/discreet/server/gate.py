@@ -397,20 +397,20 @@ class Gate:
 
     def answer_sql(self, asked: Asked) -> str:
         columns = ", ".join(f"{name} {kind}" for name, kind in asked.plan.answer_columns)
-        names = [name for name, _ in asked.plan.answer_columns]
-        objects = ", ".join(f"'{name}', r -> {place}" for place, name in enumerate(names))
+        pairs = [f"'{name}', r -> {place}" for place, (name, _) in enumerate(asked.plan.answer_columns)]
+        row = built("jsonb_build_object", pairs)
         measured = (
             f"SELECT m.* FROM pg_catalog.jsonb_array_elements($1) AS r, "
-            f"LATERAL pg_catalog.jsonb_to_record(pg_catalog.jsonb_build_object({objects})) AS m({columns})"
+            f"LATERAL pg_catalog.jsonb_to_record({row}) AS m({columns})"
         )
         return f"WITH measured AS ({measured}) {asked.plan.answer_sql}"
 
     def finished(self, asked: Asked, rows: list[list[object]]) -> list[list[tuple[str, Any]]]:
         """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
         names = asked.plan.output
-        columns = ", ".join(f"c{n}" for n in range(len(names)))
-        listed = f"pg_catalog.jsonb_build_array({columns})::pg_catalog.text"
-        sql = f"SELECT {listed} AS row FROM ({self.answer_sql(asked)}) AS t({columns})"
+        columns = [f"c{n}" for n in range(len(names))]
+        listed = f"({built('jsonb_build_array', columns)})::pg_catalog.text"
+        sql = f"SELECT {listed} AS row FROM ({self.answer_sql(asked)}) AS t({', '.join(columns)})"
         try:
             with self._plpy.subtransaction():
                 shown = self._plpy.execute(self._plpy.prepare(sql, ["jsonb"]), [json.dumps(rows)])
@@ -497,6 +497,12 @@ def price_of(plan: Any, worth: Fraction) -> Any:
     from discreet.dp.price import Price
 
     return Price.of(worth, plan.dataset.accounting)
+
+
+def built(function: str, items: list[str]) -> str:
+    """An array or object of many items: a function takes no more than 100 arguments, an item may be two."""
+    parts = (items[first : first + 50] for first in range(0, len(items), 50))
+    return " OPERATOR(pg_catalog.||) ".join(f"pg_catalog.{function}({', '.join(part)})" for part in parts)
 
 
 def function_names(tree: Any) -> set[str]:
