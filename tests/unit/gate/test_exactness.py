@@ -331,7 +331,7 @@ def test_the_question_is_the_same_with_and_without_errors() -> None:
 def test_a_notice_names_the_columns_with_what_is_known_after_the_answer() -> None:
     plan, terms = asked(BY_DEPT.format("dept, count(*) AS n, avg(salary) AS pay, sqrt(count(*))"))
     rows = [["Sales", "5", "60000", "9", "700.5"], ["Legal", "900", "60000", "9", "71"]]
-    assert errors_told(plan, terms, rows) == ["n ±9", "pay ±71 to ±700.5", "sqrt not known"]
+    assert errors_told(plan, terms, rows) == ["n ±9", "pay ±71 to ±701", "sqrt not known"]
     assert errors_told(plan, terms, []) == ["n ±9", "pay not known", "sqrt not known"]
 
 

@@ -17,8 +17,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace
 from discreet.dp.exact import decimal_above
 from discreet.dp.price import Accounting
 from discreet.gate.aggregates import Aggregate
@@ -77,7 +79,7 @@ def bound_of(error: Dependence, aggregates: Sequence[Aggregate], terms: Terms) -
             return Bound(unknown=no_bound(aggregate, terms))
     measurements = numbers_in(aggregate for _, _, aggregate in involved)
     level = 1 - MISSED / max(len(measurements), 1)
-    widths = {measurement: terms.noise(measurement).half_width(level) for measurement in measurements}
+    widths = {measurement: half_width(terms.noise(measurement), level) for measurement in measurements}
     fixed, averages = error.slack, []
     for number, weight, aggregate in involved:
         if aggregate.kind == "avg":
@@ -86,6 +88,12 @@ def bound_of(error: Dependence, aggregates: Sequence[Aggregate], terms: Terms) -
         else:
             fixed += weight * off_by(aggregate, widths, terms)
     return Bound(fixed, tuple(averages))
+
+
+@lru_cache(maxsize=1024)
+def half_width(noise: DiscreteLaplace | DiscreteGaussian, level: Fraction) -> int:
+    """Kept: adding up the weights of a Gaussian takes milliseconds, and many columns want the same."""
+    return noise.half_width(level)
 
 
 def numbers_in(aggregates: Iterable[Aggregate]) -> list[Measurement]:
@@ -138,9 +146,9 @@ def no_bound(aggregate: Aggregate, terms: Terms) -> str:
     return f"chosen by rank: with 95 % no more than {ranks} ranks away; how far that is depends on the data"
 
 
-def written(number: Fraction) -> str:
-    """A decimal of six digits that is not less."""
-    return format(decimal_above(number, 6), "f")
+def written(number: Fraction, digits: int = 6) -> str:
+    """A decimal of so many digits that is not less."""
+    return format(decimal_above(number, digits).normalize(), "f")
 
 
 def about(number: Fraction) -> str:
@@ -229,12 +237,12 @@ def errors_told(plan: Plan, terms: Sequence[Terms], rows: Sequence[Sequence[obje
     for found, (_, part) in zip(exactness(plan, terms), plan.columns, strict=True):
         if part.exact:
             continue
-        stated = [] if found.error is None else [written(found.error)]
+        widths = [] if found.error is None else [found.error]
         if part.unknown is None:
             place = first + plan.errors.index(part.error)
-            stated = [str(row[place]) for row in rows if row[place] is not None] or stated
-        ends = [min(stated, key=Decimal), max(stated, key=Decimal)] if stated else []
-        told.append(f"{found.column} " + (" to ".join(f"±{end}" for end in dict.fromkeys(ends)) or "not known"))
+            widths = [Fraction(str(row[place])) for row in rows if row[place] is not None] or widths
+        ends = dict.fromkeys(written(end, 3) for end in (min(widths), max(widths))) if widths else {}
+        told.append(f"{found.column} " + (" to ".join(f"±{end}" for end in ends) or "not known"))
     return told
 
 
