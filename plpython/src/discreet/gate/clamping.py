@@ -36,16 +36,19 @@ def is_clamped(column: Column) -> bool:
 
 
 def clamping_sql(relation: Relation, columns: Sequence[Column]) -> str:
-    """One scan of the table: for each column, of how many values there are how many are cut. Cannot fail on any row."""
+    """One scan of the table, which cannot fail on any row: an array of the number of values and of those cut, by column.
+
+    In JSON, as one text.
+    """
     counted = []
-    for place, column in enumerate(columns):
+    for column in columns:
         number = as_number(column)
         inside = clamped(number, None).sql
         cut = operator("<>", number.sql, inside)
-        counted.append(f"pg_catalog.count({inside}) AS v{place}, pg_catalog.count(*) FILTER (WHERE {cut}) AS c{place}")
+        counted.append(f"ARRAY[pg_catalog.count({inside}), pg_catalog.count(*) FILTER (WHERE {cut})]")
     table = f"{identifier(relation.schema)}.{identifier(relation.name)} AS {TABLE}"
     people = "" if relation.protection is None else f" WHERE {TABLE}.{identifier(relation.protection.unit)} IS NOT NULL"
-    return f"SELECT {', '.join(counted)} FROM {table}{people}"
+    return f"SELECT pg_catalog.to_json(ARRAY[{', '.join(counted)}])::pg_catalog.text AS counts FROM {table}{people}"
 
 
 def as_number(column: Column) -> Value:

@@ -6,6 +6,7 @@ at for a curator alone, and only those of tables that are the curator's own.
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -76,9 +77,8 @@ def clamped(plpy: Plpy, tree: Any, described: dict[str, Any]) -> list[dict[str, 
         if not (len(owned) and owned[0]["owned"]):
             told += [{"column": name, "why": "the table is not yours"} for name in names]
             continue
-        counts = plpy.execute(clamping_sql(relation, columns))[0]
-        for place, name in enumerate(names):
-            values, cut = int(counts[f"v{place}"]), int(counts[f"c{place}"])
+        counts = json.loads(plpy.execute(clamping_sql(relation, columns))[0]["counts"])
+        for name, (values, cut) in zip(names, counts, strict=True):
             share = decimal_text(Fraction(cut, values), 6) if values else None
             told.append({"column": name, "values": values, "cut": cut, "share": share})
     return told
