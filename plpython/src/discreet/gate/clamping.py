@@ -36,10 +36,7 @@ def is_clamped(column: Column) -> bool:
 
 
 def clamping_sql(relation: Relation, columns: Sequence[Column]) -> str:
-    """One scan of the table, which cannot fail on any row: an array of the number of values and of those cut, by column.
-
-    In JSON, as one text.
-    """
+    """One scan of the table, which cannot fail on any row: for each column [values, values that are cut], as JSON."""
     counted = []
     for column in columns:
         number = as_number(column)
