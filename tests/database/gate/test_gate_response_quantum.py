@@ -28,16 +28,3 @@ def test_no_answer_leaves_before_the_quantum(asker: Asker, way: str) -> None:
         assert time.monotonic() - started >= QUANTUM
     finally:
         asker.admin.execute("UPDATE discreet._dataset SET response_quantum = NULL")
-
-
-def test_no_notice_leaves_before_the_quantum(asker: Asker) -> None:
-    heard: list[float] = []
-    asker.connection.add_notice_handler(listener := lambda _: heard.append(time.monotonic()))
-    asker.admin.execute("UPDATE discreet._dataset SET response_quantum = make_interval(secs => %s)", [QUANTUM])
-    try:
-        started = time.monotonic()
-        asker.json(QUESTION, 1)
-        assert [moment - started >= QUANTUM for moment in heard] == [True]
-    finally:
-        asker.connection.remove_notice_handler(listener)
-        asker.admin.execute("UPDATE discreet._dataset SET response_quantum = NULL")
