@@ -79,6 +79,7 @@ GRANT EXECUTE ON FUNCTION
     discreet._ledger_describe(jsonb),
     discreet._ledger_recall(jsonb),
     discreet._ledger_charge_question(jsonb),
+    discreet._ledger_left(jsonb),
     discreet._ledger_store(jsonb),
     discreet._ledger_refused(jsonb)
 TO discreet_ledger;

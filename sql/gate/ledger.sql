@@ -123,11 +123,7 @@ BEGIN
     IF refusal IS NOT NULL THEN
         RETURN refusal;
     END IF;
-    RETURN jsonb_build_object(
-        'left_for_dataset', (SELECT (b.amount_limit - b.amount_spent)::text FROM discreet._budget b
-                             WHERE b.dataset = people AND b.role = 0),
-        'left_for_role', (SELECT min(b.amount_limit - b.amount_spent)::text FROM discreet._budget b
-                          WHERE b.dataset = people AND b.granted AND b.role IN (SELECT discreet._roles_of(asker))));
+    RETURN discreet._ledger_left(request);
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_charge_question(jsonb) IS 'Pays for a question of the gate.';
@@ -147,3 +143,22 @@ AS $sql$
     RETURNING '{}'::jsonb
 $sql$;
 COMMENT ON FUNCTION discreet._ledger_refused(jsonb) IS 'Writes a refusal of the gate down.';
+
+-- discreet._ledger_left: what is left of a dataset, and for a role that holds a budget of its own or of a group there.
+CREATE FUNCTION discreet._ledger_left(request jsonb)
+RETURNS jsonb
+LANGUAGE sql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT jsonb_build_object(
+        'left_for_dataset', (min(b.amount_limit - b.amount_spent) FILTER (WHERE b.role = 0))::text,
+        'left_for_role', (min(b.amount_limit - b.amount_spent) FILTER (
+            WHERE b.granted AND b.role IN (SELECT discreet._roles_of((request->>'role')::name))))::text)
+    FROM discreet._budget b
+    WHERE b.dataset = request->>'dataset'
+$sql$;
+COMMENT ON FUNCTION discreet._ledger_left(jsonb) IS 'What is left of a dataset, and for a role there.';

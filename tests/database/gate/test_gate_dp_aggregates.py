@@ -141,8 +141,8 @@ def test_accuracy_together_with_own_epsilons_is_refused(asker: Asker) -> None:
 def test_explaining_tells_the_whole_price_and_the_error_at_the_own_one(asker: Asker) -> None:
     told = asker.explain("SELECT count(*), dp_count(zip, 10), dp_median(salary, 0, 9, 0.5) FROM hr.employee", 1)
     assert told["epsilon"] == "11.5"
-    assert [(output["aggregate"], output["error_95"]) for output in told["outputs"]] == [
-        ("count", "3"), ("count", "0"), ("quantile", None),
+    assert [(output["column"], output["error_95"]) for output in told["outputs"]] == [
+        ("count", "3"), ("dp_count", "0"), ("dp_median", None),
     ]  # fmt: skip
 
 

@@ -72,6 +72,7 @@ EXPECTED = """
  -       -       -       -       -       X       _ledger_describe()
  -       -       -       -       -       X       _ledger_recall()
  -       -       -       -       -       X       _ledger_charge_question()
+ -       -       -       -       -       X       _ledger_left()
  -       -       -       -       -       X       _ledger_charge_aggregates()
  -       -       -       -       -       X       _ledger_store()
  -       -       -       -       -       -       _drop_answers()

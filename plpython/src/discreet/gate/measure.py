@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -17,6 +17,7 @@ from discreet.dp.quantile import QuantileChoice
 from discreet.dp.sensitivity import Neighbours
 from discreet.dp.threshold import ThresholdedRelease
 from discreet.gate.aggregates import Aggregate
+from discreet.gate.exactness import bound_of, written
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
 from discreet.gate.refusal import refuse
@@ -27,7 +28,6 @@ MOST_CANDIDATES = 10_000_000
 EPOCH = datetime(1970, 1, 1)
 BITS = {"int8": 64, "bigint": 64, "integer": 32, "smallint": 16}
 LAST_REAL, LEAST_REAL = Decimal("3.4e38"), Decimal("1.2e-38")
-EACH_OF_TWO = Fraction(975, 1000)
 
 Group = tuple[str | None, ...]
 Totals = Mapping[Measurement, int | Sequence[int]]
@@ -40,14 +40,19 @@ class Terms:
 
     The price is split evenly over the `measurements` that have no epsilon of their own, and is None where all have;
     what is charged is the sum of all (sequential composition). Noise of one measurement is calibrated to the whole
-    vector of its groups: one person changes at most `reach` of them by at most the sensitivity each, that is
-    reach · s in L1 and √reach · s in L2. Under bounded neighbours a change is a removal plus an addition: twice as
-    many groups.
+    vector of its groups: one person changes at most `groups` of them by at most the sensitivity s each, that is
+    groups · s in L1 and √groups · s in L2.
+
+    Under bounded neighbours a change is a removal plus an addition (`acts` = 2): twice as much in L1. In L2 it depends.
+    Where all contributions have one sign, removal and addition in the same group cancel, so the most is s in each of
+    twice as many groups, √2 √groups · s. Where they can have both, the same group may change by 2 s: 2 √groups · s. The
+    loss of a quantile's bin likewise changes by twice its sensitivity.
     """
 
     price: Price | None
     delta: Fraction
-    reach: int
+    groups: int
+    acts: int
     rows: int
     single: bool
     measurements: int
@@ -59,7 +64,12 @@ class Terms:
         groups = limits.max_groups if keys and not plan.source.single else 1
         doubled = 2 if plan.dataset.neighbours == Neighbours.BOUNDED else 1
         rows = 1 if plan.source.single else limits.max_rows
-        return cls(price, delta, groups * doubled, rows, plan.source.single, plan.sharing, plan.dataset.accounting)
+        return cls(price, delta, groups, doubled, rows, plan.source.single, plan.sharing, plan.dataset.accounting)
+
+    @property
+    def reach(self) -> int:
+        """The most groups that change."""
+        return self.groups * self.acts
 
     @property
     def share(self) -> Price:
@@ -72,8 +82,12 @@ class Terms:
     def noise(self, measurement: Measurement) -> Noise:
         sensitivity = Fraction(measurement.sensitivity(self.rows, self.single))
         price = self.price_of(measurement)
-        pure = price.accounting is Accounting.PURE
-        whole = sensitivity * self.reach if pure else sensitivity * sqrt_above(Fraction(self.reach))
+        if price.accounting is Accounting.PURE:
+            whole = sensitivity * self.reach
+        elif measurement.quantity in (Quantity.TOTAL, Quantity.CENTRED):
+            whole = sensitivity * self.acts * sqrt_above(Fraction(self.groups))
+        else:
+            whole = sensitivity * sqrt_above(Fraction(self.reach))
         return additive_noise(whole, price, self.reach)
 
     def threshold(self) -> ThresholdedRelease:
@@ -81,8 +95,8 @@ class Terms:
 
     def choice(self, measurement: Measurement) -> QuantileChoice:
         assert measurement.fraction is not None
-        price = self.price_of(measurement).split(self.reach)[0]
-        return QuantileChoice.of(measurement.fraction, price, rows=self.rows)
+        price = self.price_of(measurement).split(self.groups)[0]
+        return QuantileChoice.of(measurement.fraction, price, rows=self.rows * self.acts)
 
     def check(self, measurement: Measurement) -> None:
         """Raises what measuring would raise, before anything is paid."""
@@ -117,8 +131,18 @@ def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequenc
     return list(product(*domains))
 
 
-def measure(plan: Plan, terms: Terms, known: list[Group] | None, found: Mapping[Group, Totals]) -> list[list[object]]:
-    """The rows of the answer: keys, the released number of each aggregate, the 95 % half-width of each."""
+def measure(
+    plan: Plan,
+    terms: Terms,
+    known: list[Group] | None,
+    found: Mapping[Group, Totals],
+    pause: Callable[[], None] = lambda: None,
+) -> list[list[object]]:
+    """The rows of the answer: keys, the released number of each aggregate, the 95 % half-widths that the plan wants.
+
+    Each measurement is released once per group, however many aggregates show it. `pause` is called now and then: it
+    may end the work.
+    """
     people = Measurement(Quantity.PEOPLE, Subject())
     released: dict[Measurement, dict[Group, int]] = {}
     if known is None:
@@ -129,30 +153,35 @@ def measure(plan: Plan, terms: Terms, known: list[Group] | None, found: Mapping[
         groups = known
     noises: dict[Measurement, Noise] = {}
     for measurement in plan.measurements:
-        if measurement.quantity is not Quantity.QUANTILE:
-            noises[measurement] = terms.noise(measurement)
-            if measurement not in released:
-                exact = [integer(found.get(group, {}).get(measurement, 0)) for group in groups]
-                noisy = noises[measurement].release_many(exact)
-                released[measurement] = dict(zip(groups, noisy, strict=True))
+        pause()
+        if measurement.quantity is Quantity.QUANTILE:
+            chosen = chosen_bins(measurement, terms, [found.get(group, {}) for group in groups], pause)
+            released[measurement] = dict(zip(groups, chosen, strict=True))
+            continue
+        noises[measurement] = terms.noise(measurement)
+        if measurement not in released:
+            exact = [integer(found.get(group, {}).get(measurement, 0)) for group in groups]
+            noisy = noises[measurement].release_many(exact)
+            released[measurement] = dict(zip(groups, noisy, strict=True))
     alias = Measurement(Quantity.ROWS, Subject())
     if alias not in released and people in released:
         released[alias], noises[alias] = released[people], noises[people]
+    bounds = [bound_of(error, plan.aggregates, terms) for error in plan.errors]
     rows: list[list[object]] = []
     for group in sorted(groups, key=lambda keys: [(key is None, key or "") for key in keys]):
+        pause()
         numbers: list[object] = []
-        widths: list[object] = []
-        for aggregate in plan.aggregates:
+        counts: dict[int, int] = {}
+        for number, aggregate in enumerate(plan.aggregates):
             if aggregate.measurements[0].quantity is Quantity.QUANTILE:
-                numbers.append(quantile(aggregate, terms, found.get(group, {})))
-                widths.append(None)
+                numbers.append(quantile(aggregate, released[aggregate.measurements[0]][group]))
                 continue
             parts = tuple(released[m][group] for m in aggregate.measurements)
             spreads = tuple(noises[m].spread for m in aggregate.measurements)
             numbers.append(shown(aggregate, put_together(aggregate, parts, spreads)))
-            width = half_width(aggregate, terms, parts[0])
-            widths.append(None if width is None else format(width, "f"))
-        rows.append([*group, *numbers, *widths])
+            counts[number] = parts[0]
+        errors = [bound.after(counts) for bound in bounds]
+        rows.append([*group, *numbers, *(None if error is None else written(error) for error in errors)])
     return rows
 
 
@@ -182,13 +211,22 @@ def put_together(aggregate: Aggregate, parts: tuple[int, ...], spreads: tuple[Fr
     return decimal_above(sqrt_above(population) if kind is Kind.STDDEV else population, 6)
 
 
-def quantile(aggregate: Aggregate, terms: Terms, totals: Totals) -> str:
+def chosen_bins(measurement: Measurement, terms: Terms, found: list[Totals], pause: Callable[[], None]) -> list[int]:
+    """The bin of every group."""
+    assert measurement.bins is not None
+    choice, empty, chosen = terms.choice(measurement), [0] * measurement.bins.number, []
+    for totals in found:
+        pause()
+        counts = totals.get(measurement, empty)
+        assert not isinstance(counts, int)
+        chosen.append(choice.release(counts))
+    return chosen
+
+
+def quantile(aggregate: Aggregate, chosen: int) -> str:
     (measurement,) = aggregate.measurements
-    bins = measurement.bins
-    assert bins is not None
-    counts = totals.get(measurement, [0] * bins.number)
-    assert not isinstance(counts, int)
-    return shown(aggregate, bins.value(terms.choice(measurement).release(counts)))
+    assert measurement.bins is not None
+    return shown(aggregate, measurement.bins.value(chosen))
 
 
 def shown(aggregate: Aggregate, number: Decimal | int) -> str:
@@ -211,31 +249,3 @@ def within_years(step: timedelta, steps: float) -> timedelta:
     """So many steps from 1970 on, up to the years 1 and 9999."""
     first, last = (datetime.min - EPOCH) / step, (datetime(9999, 12, 31) - EPOCH) / step
     return step * min(max(steps, first), last)
-
-
-def half_widths(plan: Plan, terms: Terms) -> list[Decimal | None]:
-    """Of each aggregate, within how much of the truth it is with 95 %; None where that depends on the group."""
-    return [half_width(aggregate, terms, None) for aggregate in plan.aggregates]
-
-
-def half_width(aggregate: Aggregate, terms: Terms, count: int | None) -> Decimal | None:
-    """For a group of `count` values, which is itself a released number.
-
-    Where two noisy numbers come in, each stays within its own half-width with 97.5 %, both with 95 %. None where
-    nothing is known: variances and quantiles depend on the data.
-    """
-    grid = aggregate.grid
-    if aggregate.kind == "count":
-        return Decimal(terms.noise(aggregate.measurements[0]).half_width())
-    if aggregate.kind == "sum" and grid is not None:
-        return decimal_above(terms.noise(aggregate.measurements[0]).half_width() * grid.step, 6)
-    if aggregate.kind not in ("avg", "sum_of_parts") or grid is None:
-        return None
-    of_count, of_sum = (terms.noise(m).half_width(EACH_OF_TWO) for m in aggregate.measurements)
-    if aggregate.kind == "sum_of_parts":
-        return decimal_above(Fraction(of_sum + abs(grid.lower + grid.upper) * of_count, 2) * grid.step, 6)
-    if count is None:
-        return None
-    certain = count - 2 * of_count
-    bound = Fraction(of_sum + of_count * grid.width, 2 * certain) if certain > 0 else Fraction(grid.width)
-    return decimal_above(min(bound, Fraction(grid.width)) * grid.step, 6)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from pglast import ast, enums
-from pglast.stream import RawStream
 
 from discreet.core.errors import DiscreetError
 from discreet.gate.aggregates import Aggregate, compile_aggregate, is_aggregate
+from discreet.gate.answer import Level, answer_sql, answer_with_errors, errors_of
 from discreet.gate.expressions import Expressions, function_name
 from discreet.gate.grouping import Grouping, group_by
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.post import MEASURED, PostProcessing, measured_column
+from discreet.gate.propagation import Dependence, released_aggregate, released_key
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Dataset, Schema
 from discreet.gate.sources import Names, Source, Sources, WithQueries, with_queries
@@ -33,6 +34,7 @@ class Plan:
     dataset: Dataset
     answer_sql: str
     output: tuple[str, ...]
+    levels: tuple[Level, ...] = field(repr=False, compare=False)
 
     @property
     def thresholds(self) -> bool:
@@ -56,10 +58,26 @@ class Plan:
 
     @property
     def answer_columns(self) -> list[tuple[str, str]]:
-        """The columns of the measured table: keys, aggregates, and the half-width of each aggregate."""
+        """The columns of the measured table: keys, aggregates, errors."""
         keys = [(f"k{n}", key.native_type) for n, key in enumerate(self.grouping.keys)]
         numbers = [(f"a{n}", aggregate.result_type) for n, aggregate in enumerate(self.aggregates)]
-        return keys + numbers + [(f"e{n}", "numeric") for n in range(len(self.aggregates))]
+        return keys + numbers + [(f"e{n}", "numeric") for n in range(len(self.errors))]
+
+    @property
+    def columns(self) -> list[tuple[str, Dependence]]:
+        """The columns of the answer, errors aside, and what each depends on."""
+        top = self.levels[-1]
+        return list(zip(top.names, top.dependences, strict=True))
+
+    @property
+    def errors(self) -> tuple[Dependence, ...]:
+        """What the half-widths in the measured table are of."""
+        return errors_of(self.levels)
+
+    def with_errors(self) -> Plan:
+        """The same question, answered with a column <name>_error beside each noisy one."""
+        sql, names = answer_with_errors(self.levels)
+        return replace(self, answer_sql=sql, output=names)
 
 
 def plan(
@@ -67,23 +85,18 @@ def plan(
     schema: Schema,
     harmless: frozenset[str],
     parameters: tuple[str | None, ...] = (),
-    with_error: bool = False,
 ) -> Plan:
-    """`with_error`: a column <name>_error beside each column that is an aggregate as it was released."""
     try:
-        return Planner(schema, harmless, parameters, with_error).plan(select, {})
+        return Planner(schema, harmless, parameters).plan(select, {})
     except RecursionError:
         refuse("a question nested too deeply", None, "Write it with fewer levels.")
 
 
 class Planner:
-    def __init__(
-        self, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...], with_error: bool
-    ) -> None:
+    def __init__(self, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...]) -> None:
         self._schema = schema
         self._harmless = harmless
         self._parameters = parameters
-        self._with_error = with_error
 
     def plan(self, select: ast.SelectStmt, outer: WithQueries) -> Plan:
         refuse_unknown_clauses(select)
@@ -99,13 +112,12 @@ class Planner:
         select = with_stars_expanded(select, alias, below.output)
         aliases = {target.name for target in select.targetList if target.name}
         post = PostProcessing(self._harmless, self._parameters, released_columns({*below.output, *aliases}))
-        inner = ast.RangeSubselect(lateral=False, subquery=parsed(below.answer_sql), alias=ast.Alias(aliasname=alias))
-        outer = post.select(select, inner, post.rewrite(select.whereClause))
-        if self._with_error:
-            outer.targetList = tuple(with_errors(outer.targetList, errors_below(alias, below.output)))
+        outer = post.select(select, released_table(alias), post.rewrite(select.whereClause))
         outer.groupClause = post.rewrite(select.groupClause)
         outer.havingClause = post.rewrite(select.havingClause)
-        return replace(below, answer_sql=RawStream()(outer), output=output_names(outer))
+        top = Level.of(outer, alias, below.levels[-1].column)
+        levels = (*below.levels, top)
+        return replace(below, answer_sql=answer_sql(levels), output=top.names, levels=levels)
 
     def core(self, select: ast.SelectStmt, outer: WithQueries) -> Plan:
         """The SELECT that aggregates people's rows."""
@@ -126,10 +138,7 @@ class Planner:
             return key_column(node, expressions, grouping)
 
         post = PostProcessing(self._harmless, self._parameters, column_of)
-        measured = ast.RangeVar(relname=MEASURED, inh=True, relpersistence="p")
-        answer = post.select(select, measured, post.rewrite(select.havingClause))
-        if self._with_error:
-            answer.targetList = tuple(with_errors(answer.targetList, error_of_aggregate))
+        answer = post.select(select, released_table(MEASURED), post.rewrite(select.havingClause))
         if not aggregates and not grouping.keys:
             refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
         asked = counted_once(list(aggregates))
@@ -137,9 +146,12 @@ class Planner:
         if any(key.domain is None for key in grouping.keys) or not measurements:
             people = Measurement(Quantity.PEOPLE, Subject())
             measurements = [people, *(m for m in measurements if not same_number(m, source))]
+        released = {f"a{n}": released_aggregate(n, one.result_type) for n, one in enumerate(asked)}
+        released |= {f"k{n}": released_key(n, key.native_type) for n, key in enumerate(grouping.keys)}
+        level = Level.of(answer, MEASURED, lambda column: released[column.fields[-1].sval])
         return Plan(
             source, tuple(conditions), grouping, tuple(measurements), tuple(asked),
-            self._schema.datasets[source.dataset], RawStream()(answer), output_names(answer),
+            self._schema.datasets[source.dataset], answer_sql((level,)), level.names, (level,),
         )  # fmt: skip
 
 
@@ -241,35 +253,8 @@ def released_columns(known: set[str]) -> Callable[[Any], Any]:
     return released
 
 
-def with_errors(targets: Any, error_of: Callable[[Any], Any]) -> Iterator[ast.ResTarget]:
-    """The columns of an answer, each that is a released number followed by its half-width."""
-    for target in targets:
-        yield target
-        error = error_of(target.val)
-        if error is not None:
-            yield ast.ResTarget(name=f"{target.name}_error", val=error)
-
-
-def error_of_aggregate(value: Any) -> Any:
-    if not isinstance(value, ast.ColumnRef) or not value.fields[-1].sval.startswith("a"):
-        return None
-    return measured_column("e" + value.fields[-1].sval[1:])
-
-
-def errors_below(alias: str, columns: tuple[str, ...]) -> Callable[[Any], Any]:
-    """In an outer SELECT: a column that has its error beside it below has it here too."""
-
-    def error_of(value: Any) -> Any:
-        name = f"{value.fields[-1].sval}_error" if isinstance(value, ast.ColumnRef) else None
-        if name not in columns:
-            return None
-        return ast.ColumnRef(fields=(ast.String(sval=alias), ast.String(sval=name)))
-
-    return error_of
-
-
-def output_names(select: ast.SelectStmt) -> tuple[str, ...]:
-    return tuple(target.name for target in select.targetList)
+def released_table(name: str) -> ast.RangeVar:
+    return ast.RangeVar(relname=name, inh=True, relpersistence="p")
 
 
 def with_stars_expanded(select: ast.SelectStmt, alias: str, columns: tuple[str, ...]) -> ast.SelectStmt:
@@ -288,12 +273,6 @@ def with_stars_expanded(select: ast.SelectStmt, alias: str, columns: tuple[str, 
         targets += [ast.ResTarget(val=ast.ColumnRef(fields=pair)) for pair in fields]
     select.targetList = tuple(targets)
     return select
-
-
-def parsed(sql: str) -> ast.SelectStmt:
-    from pglast import parse_sql
-
-    return parse_sql(sql)[0].stmt
 
 
 def refuse_unknown_clauses(select: ast.SelectStmt) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from pglast import ast
+from pglast import ast, parse_sql
 
 from discreet.gate.aggregates import Aggregate
+from discreet.gate.answer import Level
 from discreet.gate.bins import LogarithmicBins
 from discreet.gate.grouping import Grouping
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
+from discreet.gate.post import MEASURED
+from discreet.gate.propagation import unknown
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Schema
 from discreet.gate.sources import Names, Sources
@@ -46,4 +49,6 @@ def bounds_plan(schema: Schema, schema_name: str, table_name: str, column_name: 
     )
     measurements = tuple(m for aggregate in found for m in aggregate.measurements)
     dataset = schema.datasets[source.dataset]
-    return Plan(source, (), Grouping((), ((),)), measurements, found, dataset, ANSWER, ("lower", "upper"))
+    names = ("lower", "upper")
+    level = Level(parse_sql(ANSWER)[0].stmt, MEASURED, tuple(unknown("chosen by rank") for _ in names))
+    return Plan(source, (), Grouping((), ((),)), measurements, found, dataset, ANSWER, names, (level,))

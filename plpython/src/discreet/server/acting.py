@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.core.errors import RefusedShapeError
-from discreet.server.plpy import Plpy
+from discreet.server.plpy import Plpy, run
 
 # Nothing but pg_catalog is in the search path. The first object that is not PostgreSQL's own has the number 16384.
 OWNERS = """
@@ -71,3 +71,12 @@ def acting_role(plpy: Plpy, relations: list[dict[str, Any]]) -> int:
             f"{owner['name']}, in whose name the question would run, cannot read all of {table['name']}", hint
         )
     return int(owner["owner"])
+
+
+def run_as(plpy: Plpy, role: int, sql: str) -> list[str]:
+    """Runs a SELECT of one text column in the name of the role that acting_role found."""
+    if role == 0:
+        rows = plpy.execute(f"SELECT t.text FROM ({sql}) AS t(text)")
+    else:
+        rows = run(plpy, "SELECT t.text FROM discreet._run_as(:role::oid, :sql::text) AS t(text)", role=role, sql=sql)
+    return [row["text"] for row in rows]

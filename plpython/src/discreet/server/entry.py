@@ -246,9 +246,9 @@ def json_object(row: list[tuple[str, object]]) -> dict[str, object]:
 
 @sql_errors
 def explain(plpy: Plpy, sql: str, epsilon: Decimal | None) -> str:
-    from discreet.server.gate import Gate
+    from discreet.server.explain import explain as explained
 
-    return json.dumps(Gate(plpy).explain(sql, epsilon))
+    return json.dumps(explained(plpy, sql, epsilon))
 
 
 @sql_errors

@@ -16,12 +16,14 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
-from discreet.server.acting import acting_role
+from discreet.server.acting import acting_role, run_as
 from discreet.server.parser import load_parser
 from discreet.server.plpy import Plpy, run
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
+# columns of which a notice says how exact they are
+MOST_TOLD = 8
 
 # to_regclass looks a name up as the planner will; pg_class is read as this transaction sees it
 TRUSTED = """
@@ -69,6 +71,7 @@ class Wish:
 class Gate:
     def __init__(self, plpy: Plpy) -> None:
         self._plpy = plpy
+        self._paused = 0.0
         load_parser()
 
     # -- answering
@@ -92,21 +95,24 @@ class Gate:
         started = time.monotonic()
         asked = self.refusable(sql, lambda: self.question(sql, wish, path))
         rows = None if fresh else self.recalled(asked)
-        left, failure = None, None
+        paid, failure = rows is None, None
         if rows is None:
             left = self.charged(asked, sql)
             try:
                 rows = self.measured(asked)
             except TouchedDataError as error:
                 failure = error
+        else:
+            left = self.ledger("left", {"role": self.session_user(), "dataset": asked.plan.dataset.name})
         self.wait_for_quantum(asked, started)
         if rows is None:
             raise failure or TouchedDataError
-        if left is None:
-            self._plpy.notice(f"answered again from the store, free of charge (dataset {asked.plan.dataset.name})")
-        else:
+        if paid:
             self.stored(asked, rows)
-            self.tell(asked, left)
+        price = (
+            f"epsilon {decimal_text(asked.epsilon)} spent" if paid else "answered again from the store, free of charge"
+        )
+        self.tell(asked, price, left, rows)
         return asked, rows
 
     def wait_for_quantum(self, asked: Asked, started: float) -> None:
@@ -115,33 +121,6 @@ class Gate:
         if quantum:
             over = (time.monotonic() - started) % quantum
             self._plpy.execute(f"SELECT discreet._wait({quantum - over!r})")
-
-    def explain(self, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
-        """Price and exactness, or the refusal; from text and catalog alone."""
-        from discreet.gate.measure import half_widths
-
-        with self.own_search_path() as path:
-            try:
-                asked = self.question(sql, Wish(epsilon), path)
-            except DiscreetError as error:
-                return {"refused": {"code": error.sqlstate, "message": error.message, "hint": error.hint}}
-            plan = asked.plan
-            widths = half_widths(plan, self.terms(asked, plan.grouping.sets[0]))
-            outputs = [
-                {"aggregate": aggregate.kind, "error_95": None if width is None else str(width)}
-                for aggregate, width in zip(plan.aggregates, widths, strict=True)
-            ]
-            shown = {
-                "dataset": plan.dataset.name,
-                "epsilon": decimal_text(asked.epsilon),
-                "delta": decimal_text(asked.delta),
-                "accounting": plan.dataset.accounting,
-                "measurements": len(plan.measurements),
-                "outputs": outputs,
-            }
-            if self.caller_is_curator():
-                shown["native_sql"] = [statement.sql for statement in self.statements(asked, 0)]
-            return shown
 
     def opened(self, sql: str, epsilon: Decimal | None, cursor: str) -> None:
         """Opens a cursor of this name on the answer, for the rest of the transaction."""
@@ -193,18 +172,22 @@ class Gate:
 
     # -- stages
 
-    def question(self, sql: str, wish: Wish, path: list[str]) -> Asked:
+    def resolved(self, sql: str, path: list[str]) -> tuple[Any, dict[str, Any]]:
+        """The tree of a question, and what its names mean."""
         from discreet.gate.parse import parse
-        from discreet.gate.plan import plan as planned
-        from discreet.gate.schema import named_relations, schema_from_json
+        from discreet.gate.schema import named_relations
 
         if sql is None:
             raise RefusedShapeError("the question is NULL", "Ask a SELECT.")
         tree = parse(sql)
-        described = self.described(path, named_relations(tree), function_names(tree))
-        plan = planned(
-            tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters, wish.with_error
-        )
+        return tree, self.described(path, named_relations(tree), function_names(tree))
+
+    def question(self, sql: str, wish: Wish, path: list[str]) -> Asked:
+        from discreet.gate.plan import plan as planned
+        from discreet.gate.schema import schema_from_json
+
+        tree, described = self.resolved(sql, path)
+        plan = planned(tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters)
         return self.priced(plan, described, wish)
 
     def described(
@@ -239,6 +222,8 @@ class Gate:
             default=str,
         )
         key = hashlib.sha256(fingerprint.encode()).hexdigest()
+        if wish.with_error:  # the same question, of which more is shown
+            plan = plan.with_errors()
         acting = acting_role(self._plpy, described["relations"])
         epsilon = plan.own_epsilon + worth
         asked = Asked(plan, epsilon * sets, amount * sets, delta, price, key, self.domain_texts(plan), acting)
@@ -300,18 +285,19 @@ class Gate:
         return worth
 
     def worth_of_accuracy(self, plan: Any, accuracy: Decimal) -> Fraction:
-        """The smallest epsilon, to two digits, at which every count and sum is within `accuracy` with 95 %."""
-        from discreet.gate.measure import Terms, half_widths
+        """The smallest epsilon, to two digits, at which every column whose half-width is known keeps to `accuracy`."""
+        from discreet.gate.exactness import widest_error
+        from discreet.gate.measure import Terms
 
         if not accuracy.is_finite() or accuracy <= 0:
             raise RefusedShapeError(f"accuracy {accuracy} is not above 0", "It is a half-width: 10 means ±10.")
 
         def exact_enough(worth: Fraction) -> bool:
-            terms = Terms.of(plan, price_of(plan, worth), Fraction(0), plan.grouping.sets[0])
-            widths = [width for width in half_widths(plan, terms) if width is not None]
-            if not widths:
+            price = price_of(plan, worth)
+            error = widest_error(plan, [Terms.of(plan, price, Fraction(0), keys) for keys in plan.grouping.sets])
+            if error is None:
                 raise RefusedShapeError("how exact this is, is not known before it is answered", "Give an epsilon.")
-            return max(widths) <= accuracy
+            return error <= Fraction(accuracy)
 
         powers = [Fraction(10) ** power for power in range(-6, 3)]
         digits = [Fraction(digit, 100) * power for power in powers for digit in range(10, 100)]
@@ -342,6 +328,9 @@ class Gate:
             any(asked.plan.grouping.keys[k].domain is None for k in some) for some in asked.plan.grouping.sets
         )
         return Terms.of(asked.plan, asked.price, asked.delta / max(unknown, 1), keys)
+
+    def terms_of_sets(self, asked: Asked) -> list[Any]:
+        return [self.terms(asked, keys) for keys in asked.plan.grouping.sets]
 
     def statements(self, asked: Asked, seed: int) -> list[Any]:
         from discreet.gate.run import statements
@@ -419,13 +408,19 @@ class Gate:
             for keys in asked.plan.grouping.sets:
                 found = self.totals(asked, keys)
                 known = domain_groups(asked.plan, keys, asked.texts)
-                rows += measure(asked.plan, self.terms(asked, keys), known, found)
+                rows += measure(asked.plan, self.terms(asked, keys), known, found, self.pause)
         except Exception as error:
             if is_interrupt(error):
                 raise
             self._plpy.log(f"discreet: {type(error).__name__} after the data was touched: {error}")
             raise TouchedDataError from None
         return rows
+
+    def pause(self) -> None:
+        """Lets a cancel or a timeout end the work: PostgreSQL looks for them when it runs something."""
+        if time.monotonic() - self._paused > 0.1:
+            self._plpy.execute("SELECT")
+            self._paused = time.monotonic()
 
     def totals(self, asked: Asked, keys: tuple[int, ...]) -> dict[tuple[str | None, ...], dict[Any, Any]]:
         """The exact totals of every group of a grouping set."""
@@ -448,36 +443,28 @@ class Gate:
     def native_rows(self, statement: Any, role: int) -> Iterator[list[Any]]:
         """The rows of a native statement, run in the name of a role."""
         names = ", ".join(f"c{n}" for n in range(statement.columns))
-        listed = (
-            f"SELECT pg_catalog.jsonb_build_array({names})::pg_catalog.text AS row FROM ({statement.sql}) AS t({names})"
-        )
-        if role == 0:
-            rows = self._plpy.execute(listed)
-        else:
-            rows = run(
-                self._plpy, "SELECT r AS row FROM discreet._run_as(:role::oid, :sql::text) r", role=role, sql=listed
-            )
-        return (json.loads(row["row"]) for row in rows)
+        listed = f"SELECT pg_catalog.jsonb_build_array({names})::pg_catalog.text FROM ({statement.sql}) AS t({names})"
+        return (json.loads(text) for text in run_as(self._plpy, role, listed))
 
     def stored(self, asked: Asked, rows: list[list[object]]) -> None:
         self.ledger("store", {"key": asked.key, "dataset": asked.plan.dataset.name, "answer": rows})
 
     def answer_sql(self, asked: Asked) -> str:
         columns = ", ".join(f"{name} {kind}" for name, kind in asked.plan.answer_columns)
-        names = [name for name, _ in asked.plan.answer_columns]
-        objects = ", ".join(f"'{name}', r -> {place}" for place, name in enumerate(names))
+        pairs = [f"'{name}', r -> {place}" for place, (name, _) in enumerate(asked.plan.answer_columns)]
+        row = built("jsonb_build_object", pairs)
         measured = (
             f"SELECT m.* FROM pg_catalog.jsonb_array_elements($1) AS r, "
-            f"LATERAL pg_catalog.jsonb_to_record(pg_catalog.jsonb_build_object({objects})) AS m({columns})"
+            f"LATERAL pg_catalog.jsonb_to_record({row}) AS m({columns})"
         )
         return f"WITH measured AS ({measured}) {asked.plan.answer_sql}"
 
     def finished(self, asked: Asked, rows: list[list[object]]) -> list[list[tuple[str, Any]]]:
         """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
         names = asked.plan.output
-        columns = ", ".join(f"c{n}" for n in range(len(names)))
-        listed = f"pg_catalog.jsonb_build_array({columns})::pg_catalog.text"
-        sql = f"SELECT {listed} AS row FROM ({self.answer_sql(asked)}) AS t({columns})"
+        columns = [f"c{n}" for n in range(len(names))]
+        listed = f"({built('jsonb_build_array', columns)})::pg_catalog.text"
+        sql = f"SELECT {listed} AS row FROM ({self.answer_sql(asked)}) AS t({', '.join(columns)})"
         try:
             with self._plpy.subtransaction():
                 shown = self._plpy.execute(self._plpy.prepare(sql, ["jsonb"]), [json.dumps(rows)])
@@ -489,19 +476,19 @@ class Gate:
 
     # -- around it
 
-    def tell(self, asked: Asked, left: dict[str, Any]) -> None:
-        from discreet.gate.measure import half_widths
+    def tell(self, asked: Asked, paid: str, left: dict[str, Any], rows: list[list[object]]) -> None:
+        """What was paid, what is left, and the 95 % error of each noisy column, from released numbers."""
+        from discreet.gate.exactness import errors_told
 
-        widths = half_widths(asked.plan, self.terms(asked, asked.plan.grouping.sets[0]))
-        kinds = [aggregate.kind for aggregate in asked.plan.aggregates]
-        exactness = ", ".join(
-            f"{kind} ±{width}" for kind, width in zip(kinds, widths, strict=True) if width is not None
-        )
-        unit = "epsilon" if asked.plan.dataset.accounting == "pure" else "rho"
+        told = errors_told(asked.plan, self.terms_of_sets(asked), rows)
+        if len(told) > MOST_TOLD:
+            told = [*told[:MOST_TOLD], f"{len(told) - MOST_TOLD} more columns: see discreet.explain()"]
+        dataset = asked.plan.dataset
+        unit = "epsilon" if dataset.accounting == "pure" else "rho"
         self._plpy.notice(
-            f"epsilon {decimal_text(asked.epsilon)} spent; {unit} left for you {left['left_for_role']}, "
-            f"for dataset {asked.plan.dataset.name} {left['left_for_dataset']}"
-            + (f"; 95 % of answers are within {exactness}" if exactness else "")
+            f"{paid}; {unit} left for you {left['left_for_role']},"
+            f" for dataset {dataset.name} {left['left_for_dataset']}"
+            + (f"; 95 % error: {', '.join(told)}" if told else "")
         )
 
     def refusable(self, sql: str, ask: Any) -> Asked:
@@ -573,6 +560,12 @@ def price_of(plan: Any, worth: Fraction) -> Any:
     return Price.of(worth, plan.dataset.accounting)
 
 
+def built(function: str, items: list[str]) -> str:
+    """An array or object of many items: a function takes no more than 100 arguments, an item may be two."""
+    parts = (items[first : first + 50] for first in range(0, len(items), 50))
+    return " OPERATOR(pg_catalog.||) ".join(f"pg_catalog.{function}({', '.join(part)})" for part in parts)
+
+
 def function_names(tree: Any) -> set[str]:
     from pglast import ast
     from pglast.visitors import Visitor
@@ -592,8 +585,8 @@ def is_interrupt(error: Exception) -> bool:
     return getattr(error, "sqlstate", None) == "57014"
 
 
-def decimal_text(number: Fraction) -> str:
+def decimal_text(number: Fraction, digits: int = 28) -> str:
     """A decimal that is not less than the number."""
     from discreet.dp.exact import decimal_above
 
-    return format(decimal_above(number), "f")
+    return format(decimal_above(number, digits), "f")

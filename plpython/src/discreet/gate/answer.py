@@ -1,0 +1,124 @@
+"""The shape of an answer: SELECTs on top of each other, the lowest of them over the measured table.
+
+Errors are columns of the measured table. Where they are wanted, every SELECT hands them on to the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pglast import ast
+from pglast.stream import RawStream
+
+from discreet.gate.propagation import Columns, Dependence, dependence, unknown
+
+
+@dataclass(frozen=True)
+class Level:
+    """A SELECT, checked and rewritten, over what is called `alias`; and what each of its columns depends on."""
+
+    select: ast.SelectStmt
+    alias: str
+    dependences: tuple[Dependence, ...]
+
+    @classmethod
+    def of(cls, select: ast.SelectStmt, alias: str, columns: Columns) -> Level:
+        found = [dependence(target.val, columns) for target in select.targetList]
+        if select.groupClause:
+            grouped = "grouped anew by a noisy number"
+            found = [part if part.exact else unknown(part.unknown or grouped) for part in found]
+        return cls(select, alias, tuple(found))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(target.name for target in self.select.targetList)
+
+    def column(self, node: ast.ColumnRef) -> Dependence:
+        """What a column depends on, seen from the SELECT above."""
+        wanted = getattr(node.fields[-1], "sval", None)
+        found = [part for name, part in zip(self.names, self.dependences, strict=True) if name == wanted]
+        if len(found) != 1:
+            return unknown("a column that is not one of the subquery")
+        if self.select.distinctClause is not None and not found[0].exact:
+            return unknown("a noisy number after DISTINCT")
+        return found[0]
+
+
+def errors_of(levels: tuple[Level, ...]) -> tuple[Dependence, ...]:
+    """The columns of errors that the measured table needs for an answer."""
+    noisy = (part.error for part in levels[-1].dependences if not part.exact and part.unknown is None)
+    return tuple(dict.fromkeys(noisy))
+
+
+def answer_sql(levels: tuple[Level, ...]) -> str:
+    return str(RawStream()(nested(levels, ())))
+
+
+def answer_with_errors(levels: tuple[Level, ...]) -> tuple[str, tuple[str, ...]]:
+    """The answer with a column <name>_error beside each noisy one, NULL where it is not known; and all names."""
+    top, errors = levels[-1], errors_of(levels)
+    taken = {name for level in levels for name in level.names}
+    hidden = tuple(free_name(f"error {number}", taken) for number in range(len(errors)))
+    tree = nested(levels, hidden)
+    taken = set(top.names)
+    targets: list[ast.ResTarget] = []
+    places: dict[int, int] = {}
+    for place, (target, part) in enumerate(zip(top.select.targetList, top.dependences, strict=True), start=1):
+        targets.append(target)
+        places[place] = len(targets)
+        if part.exact:
+            continue
+        error = no_number() if part.unknown else error_column(levels, top, hidden, errors.index(part.error))
+        targets.append(ast.ResTarget(name=free_name(f"{target.name}_error", taken), val=error))
+    tree.targetList = tuple(targets)
+    tree.sortClause = tuple(moved(item, places) for item in tree.sortClause or ()) or None
+    tree.groupClause = tuple(moved(item, places) for item in tree.groupClause or ()) or None
+    return str(RawStream()(tree)), tuple(target.name for target in targets)
+
+
+def nested(levels: tuple[Level, ...], hidden: tuple[str, ...]) -> ast.SelectStmt:
+    """The SELECTs as one; each but the last hands the errors on, under these names."""
+    tree = None
+    for level in levels:
+        select = ast.SelectStmt(**{slot: getattr(level.select, slot) for slot in level.select})
+        if tree is not None:
+            alias = ast.Alias(aliasname=level.alias)
+            select.fromClause = (ast.RangeSubselect(lateral=False, subquery=tree, alias=alias),)
+        if level is not levels[-1]:
+            handed_on = (
+                ast.ResTarget(name=name, val=error_column(levels, level, hidden, number))
+                for number, name in enumerate(hidden)
+            )
+            select.targetList = (*select.targetList, *handed_on)
+        tree = select
+    return tree
+
+
+def error_column(levels: tuple[Level, ...], level: Level, hidden: tuple[str, ...], number: int) -> ast.ColumnRef:
+    """The error of this number as a level sees it."""
+    name = f"e{number}" if level is levels[0] else hidden[number]
+    return ast.ColumnRef(fields=(ast.String(sval=level.alias), ast.String(sval=name)))
+
+
+def free_name(wanted: str, taken: set[str]) -> str:
+    """The name, with a number where it is taken; it is taken from now on."""
+    numbered = (f"{wanted}_{number}" for number in range(2, len(taken) + 3))
+    name = next(name for name in (wanted, *numbered) if name not in taken)
+    taken.add(name)
+    return name
+
+
+def no_number() -> ast.TypeCast:
+    names = (ast.String(sval="pg_catalog"), ast.String(sval="numeric"))
+    return ast.TypeCast(arg=ast.A_Const(isnull=True), typeName=ast.TypeName(names=names, typemod=-1))
+
+
+def moved(item: Any, places: dict[int, int]) -> Any:
+    """ORDER BY 2 and GROUP BY 2 mean the column that was second before errors came between; 0 is no column."""
+    if isinstance(item, ast.SortBy):
+        node = moved(item.node, places)
+        return ast.SortBy(node=node, sortby_dir=item.sortby_dir, sortby_nulls=item.sortby_nulls)
+    if isinstance(item, ast.A_Const) and isinstance(item.val, ast.Integer):
+        return ast.A_Const(isnull=False, val=ast.Integer(ival=places.get(item.val.ival, 0)))
+    return item

@@ -1,0 +1,61 @@
+"""What clamping does to the columns of a question, for who may read them: bounds that cut much are too narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pglast import ast
+from pglast.visitors import Visitor
+
+from discreet.gate.intervals import Interval
+from discreet.gate.schema import NUMBERS, TIMES, Column, Family, Relation, Schema
+from discreet.gate.values import Value, clamped, identifier, operator
+
+TABLE = "t"
+
+
+def bounded_columns(tree: Any, schema: Schema) -> Iterator[tuple[Relation, list[Column]]]:
+    """The tables of a question, each with those of its columns that have bounds and whose names the question uses."""
+    names: set[str | None] = set()
+
+    class Columns(Visitor):  # type: ignore[misc]
+        def visit_ColumnRef(self, ancestors: Any, node: ast.ColumnRef) -> None:  # noqa: N802
+            names.add(getattr(node.fields[-1], "sval", None))
+
+    Columns()(tree)
+    for relation in {(one.schema, one.name): one for one in schema.relations.values()}.values():
+        used = [column for column in relation.columns.values() if column.name in names and is_clamped(column)]
+        if used:
+            yield relation, used
+
+
+def is_clamped(column: Column) -> bool:
+    bounded = column.bounds is not None and Interval(*column.bounds).usable
+    return bounded and not column.hidden and column.family in NUMBERS | TIMES
+
+
+def clamping_sql(relation: Relation, columns: Sequence[Column]) -> str:
+    """One scan of the table, which cannot fail on any row: for each column [values, values that are cut], as JSON."""
+    counted = []
+    for column in columns:
+        number = as_number(column)
+        inside = clamped(number, None).sql
+        cut = operator("<>", number.sql, inside)
+        counted.append(f"ARRAY[pg_catalog.count({inside}), pg_catalog.count(*) FILTER (WHERE {cut})]")
+    table = f"{identifier(relation.schema)}.{identifier(relation.name)} AS {TABLE}"
+    people = "" if relation.protection is None else f" WHERE {TABLE}.{identifier(relation.protection.unit)} IS NOT NULL"
+    return f"SELECT pg_catalog.to_json(ARRAY[{', '.join(counted)}])::pg_catalog.text AS counts FROM {table}{people}"
+
+
+def as_number(column: Column) -> Value:
+    """Dates are days, timestamps seconds since 1970, as on the grid."""
+    assert column.bounds is not None
+    sql, family = f"{TABLE}.{identifier(column.name)}", column.family
+    finite = f"CASE WHEN pg_catalog.isfinite({sql}) THEN"
+    if family is Family.DATE:
+        days = operator("-", sql, "'1970-01-01'::pg_catalog.date")
+        sql, family = f"({finite} {days} END)", Family.INT
+    elif family in TIMES:
+        sql, family = f"({finite} pg_catalog.extract('epoch', {sql}) END)", Family.NUMERIC
+    return Value(sql, family, Interval(*column.bounds), column=column.name)
