@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pglast import ast, enums
@@ -18,11 +18,15 @@ from discreet.gate.post import MEASURED, PostProcessing, measured_column
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Dataset, Schema
 from discreet.gate.sources import Names, Source, Sources, WithQueries, with_queries
+from discreet.gate.trackers import Comparison, fixed_columns, refuse_trackers
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A question that can be answered: what is measured about whom, and what is made of it."""
+    """A question that can be answered: what is measured about whom, and what is made of it.
+
+    `fixed_columns`: those that its conditions compare by value.
+    """
 
     source: Source
     conditions: tuple[str, ...]
@@ -32,6 +36,7 @@ class Plan:
     dataset: Dataset
     answer_sql: str
     output: tuple[str, ...]
+    fixed_columns: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def thresholds(self) -> bool:
@@ -96,15 +101,19 @@ class Planner:
         source, conditions = sources.rows(select, outer)
         if source.unit is None or source.dataset is None:
             refuse("a question without people", select, "It reads public tables only: ask PostgreSQL directly.")
-        expressions = Expressions(Names(source.names, self._parameters))
-        grouping = group_by(select, expressions)
+        scope = Names(source.names, self._parameters)
+        expressions, keys = Expressions(scope), Expressions(scope)
+        grouping = group_by(select, keys)
         calls = list(aggregate_calls(select))
         several = any(function_name(call) == "avg" for call in calls)
         aggregates: dict[Aggregate, int] = {}
+        conditions_met = [source.compared]
 
         def column_of(node: Any) -> Any:
             if is_aggregate(node):
-                aggregate = about_people(compile_aggregate(node, expressions, several), source)
+                inside = Expressions(scope)
+                aggregate = about_people(compile_aggregate(node, inside, several), source)
+                conditions_met.append(source.compared | inside.compared)
                 return measured_column(f"a{aggregates.setdefault(aggregate, len(aggregates))}")
             return key_column(node, expressions, grouping)
 
@@ -115,6 +124,10 @@ class Planner:
             answer.targetList = tuple(with_errors(answer.targetList, error_of_aggregate))
         if not aggregates and not grouping.keys:
             refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
+        for compared in conditions_met:
+            for grouped in grouping.sets:
+                of_group = {Comparison(grouping.keys[position].items) for position in grouped}
+                refuse_trackers(compared | keys.compared | of_group, sources.tables)
         asked = counted_once(list(aggregates))
         measurements = list(dict.fromkeys(m for aggregate in asked for m in aggregate.measurements))
         if any(key.domain is None for key in grouping.keys) or not measurements:
@@ -123,6 +136,7 @@ class Planner:
         return Plan(
             source, tuple(conditions), grouping, tuple(measurements), tuple(asked),
             self._schema.datasets[source.dataset], RawStream()(answer), output_names(answer),
+            max((fixed_columns(compared, sources.tables) for compared in conditions_met), key=len),
         )  # fmt: skip
 
 
