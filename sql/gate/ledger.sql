@@ -55,7 +55,7 @@ BEGIN
               AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts),
         'combinations', (
             SELECT coalesce(jsonb_agg(jsonb_build_object('columns', u.columns, 'nulls', u.nulls) ORDER BY u.columns, u.nulls), '[]')
-            FROM discreet._unique_combinations(k.oid) u WHERE k.protected IS NOT NULL),
+            FROM discreet._unique_combinations(k.oid) u),
         'protection', (
             SELECT jsonb_build_object(
                 'dataset', p.dataset, 'unit', p.unit, 'policy', p.policy, 'max_groups', p.max_groups, 'max_rows', p.max_rows,

@@ -124,10 +124,11 @@ class Planner:
             answer.targetList = tuple(with_errors(answer.targetList, error_of_aggregate))
         if not aggregates and not grouping.keys:
             refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
-        for compared in conditions_met:
-            for grouped in grouping.sets:
-                of_group = {Comparison(grouping.keys[position].items) for position in grouped}
-                refuse_trackers(compared | keys.compared | of_group, sources.tables)
+        groups = [
+            frozenset({Comparison(grouping.keys[position].items) for position in positions} | keys.compared)
+            for positions in grouping.sets
+        ]
+        refuse_trackers(conditions_met, groups, sources.tables)
         asked = counted_once(list(aggregates))
         measurements = list(dict.fromkeys(m for aggregate in asked for m in aggregate.measurements))
         if any(key.domain is None for key in grouping.keys) or not measurements:
@@ -136,7 +137,7 @@ class Planner:
         return Plan(
             source, tuple(conditions), grouping, tuple(measurements), tuple(asked),
             self._schema.datasets[source.dataset], RawStream()(answer), output_names(answer),
-            max((fixed_columns(compared, sources.tables) for compared in conditions_met), key=len),
+            fixed_columns(max(conditions_met, key=len), sources.tables),
         )  # fmt: skip
 
 

@@ -40,6 +40,8 @@ from discreet.gate.schema import TIMES, Family, Relation
 if TYPE_CHECKING:
     from discreet.gate.values import Value
 
+# Looking at one of them takes milliseconds.
+MOST_MEETINGS = 200
 MICROSECONDS_A_DAY = 86_400_000_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NULL_TEST = "null"
@@ -56,7 +58,7 @@ TRUNCATED = {
     "minute": [*DAY, "hour", "minute"],
 }
 # parts that together are the whole
-WHOLES = (frozenset(["quotient", "remainder"]),)
+DIVIDED = frozenset(["quotient", "remainder"])
 WHOLE_DAYS = (
     DAY,
     frozenset(["year", "doy"]),
@@ -273,9 +275,9 @@ def compared(name: str, left: Value, right: Value) -> Collection[Comparison]:
 def compared_inside(name: str, arguments: Sequence[Value]) -> Collection[Comparison]:
     """Comparisons that an operation makes by itself.
 
-    A divisor is compared with 0, like the arguments of sign() and ::bool; sqrt() and abs() have a range end at 0,
-    GREATEST and LEAST where one value overtakes another. A column that stands twice in a sum or product may be
-    compared by it with any number: (x - 6) * (8 - x) is 1 for 7 only.
+    A divisor is compared with 0, like the arguments of sign() and ::bool, and what abs() can make 0 of two columns;
+    the range of sqrt() ends at 0, those of GREATEST and LEAST where one value overtakes another. A column that stands
+    twice in a sum or product may be compared by it with any number: (x - 6) * (8 - x) is 1 for 7 only.
     """
     if name in ("+", "-", "*"):
         mine, theirs = ({Item(item.row, item.column) for item in side.trace.items} for side in arguments)
@@ -284,9 +286,10 @@ def compared_inside(name: str, arguments: Sequence[Value]) -> Collection[Compari
         return [Comparison(arguments[1].trace.items)]
     if name in ("sign", "bool"):
         return [Comparison(arguments[0].trace.items)]
-    if name in ("sqrt", "abs"):
-        trace = arguments[0].trace
-        return [line.cut(Fraction(0), False) for line in trace.lines] or [Comparison(trace.items)]
+    if name == "abs" and not arguments[0].trace.lines:
+        return [Comparison(arguments[0].trace.items)]
+    if name == "sqrt":
+        return [line.cut(Fraction(0), False) for line in arguments[0].trace.lines]
     if name == "extreme":
         return [each for a, b in combinations(arguments, 2) for each in compared("<", a, b)]
     return []
@@ -305,33 +308,56 @@ def tested_for_null(value: Value) -> Comparison:
 # -- the rule
 
 
-def refuse_trackers(comparisons: Collection[Comparison], tables: Mapping[int, Relation]) -> None:
-    """Refuses comparisons that fix all columns of a unique key, by constants or by one row of public tables.
+def refuse_trackers(
+    aggregates: Iterable[frozenset[Comparison]],
+    groups: Iterable[frozenset[Comparison]],
+    tables: Mapping[int, Relation],
+) -> None:
+    """Refuses a question in which comparisons meet that fix all columns of a unique key.
 
-    `tables`: what stands at each place of the question. All places of one protected table count as one: they are
-    joined on the person.
+    `aggregates`: what decides about the rows of each; `groups`: what a group of each grouping set lets be known;
+    `tables`: what stands at each place of the question. Of too many to look at one by one, all count together.
     """
-    mentioned = {item for comparison in comparisons for item in comparison.left | comparison.right}
-    people = {
-        (table.schema, table.name): table
-        for table in tables.values()
-        if any(key.columns <= {item.column for item in mentioned} for key in table.combinations)
-    }
-    if not people:
-        return
-    public = {item.row for item in mentioned if tables[item.row].protection is None}
-    for rows in [set[int](), *({row} for row in sorted(public))]:
-        known = known_items(comparisons, tables, rows)
-        for name, table in people.items():
-            here = {item for item in known if (tables[item.row].schema, tables[item.row].name) == name}
-            values = {item.column for item in here if not item.part}
-            nulls = {item.column for item in here if item.part == NULL_TEST}
-            for key in table.combinations:
-                if key.columns <= (values | nulls if key.nulls else values):
-                    refuse_key(key.columns, table)
+    meetings = [compared | grouped for compared in dict.fromkeys(aggregates) for grouped in dict.fromkeys(groups)]
+    everything = frozenset[Comparison]().union(*meetings)
+    items = {item for comparison in everything for item in comparison.left | comparison.right}
+    public = frozenset(item.row for item in items if tables[item.row].protection is None)
+    if len(meetings) > MOST_MEETINGS or singled_out(everything, tables, public) is None:
+        meetings = [everything]
+    suspects = [meeting for meeting in meetings if singled_out(meeting, tables, public) is not None]
+    starts = [frozenset[int](), *(frozenset([row]) for row in sorted(public))]
+    if len(suspects) * len(starts) > MOST_MEETINGS:
+        starts = [public]
+    for suspect in suspects:
+        for rows in starts:
+            found = singled_out(suspect, tables, rows)
+            if found is not None:
+                refuse_key(*found)
 
 
-def refuse_key(columns: Iterable[str], table: Relation) -> None:
+def singled_out(
+    comparisons: frozenset[Comparison], tables: Mapping[int, Relation], rows: frozenset[int]
+) -> tuple[Relation, frozenset[str]] | None:
+    """A protected table and a unique key of it that is known, by constants or by these rows of public tables.
+
+    All places of one protected table count as one: they are joined on the person.
+    """
+    known = known_items(comparisons, tables, rows)
+    for table in tables.values():
+        if table.protection is None:
+            continue
+        here = [
+            item for item in known if (tables[item.row].schema, tables[item.row].name) == (table.schema, table.name)
+        ]
+        values = {item.column for item in here if not item.part}
+        nulls = {item.column for item in here if item.part == NULL_TEST}
+        for key in table.combinations:
+            if key.columns <= (values | nulls if key.nulls else values):
+                return table, key.columns
+    return None
+
+
+def refuse_key(table: Relation, columns: frozenset[str]) -> None:
     refuse(
         f"comparing the columns {', '.join(sorted(columns))} by value singles out a person",
         None,
@@ -340,18 +366,21 @@ def refuse_key(columns: Iterable[str], table: Relation) -> None:
     )
 
 
-def fixed_columns(comparisons: Collection[Comparison], tables: Mapping[int, Relation]) -> tuple[str, ...]:
+def fixed_columns(comparisons: frozenset[Comparison], tables: Mapping[int, Relation]) -> tuple[str, ...]:
     """The columns of people that these comparisons compare by value."""
-    known = known_items(comparisons, tables, set())
+    known = known_items(comparisons, tables, frozenset())
     return tuple(sorted({item.column for item in known if not item.part and tables[item.row].protection is not None}))
 
 
-def known_items(comparisons: Collection[Comparison], tables: Mapping[int, Relation], rows: set[int]) -> set[Item]:
-    """What is tied to constants, or to public rows that are known: `rows`, those they are compared with, and those
-    of which a unique key is known."""
+def known_items(comparisons: frozenset[Comparison], tables: Mapping[int, Relation], given: frozenset[int]) -> set[Item]:
+    """What is tied to constants, or to public rows that are known.
+
+    Known are the rows `given`, those that they are compared with, and those of which a unique key is known.
+    """
     points = [(each.left, each.right) for each in comparisons if is_by_value(each, comparisons, tables)]
+    points += [(right, left) for left, right in points]
     known: set[Item] = set()
-    rows = set(rows)
+    rows = set(given)
 
     def is_known(item: Item) -> bool:
         return item.row in rows or item in known or Item(item.row, item.column) in known
@@ -359,13 +388,12 @@ def known_items(comparisons: Collection[Comparison], tables: Mapping[int, Relati
     before = -1
     while before < len(known) + len(rows):
         before = len(known) + len(rows)
-        for left, right in points:
-            for these, others in ((left, right), (right, left)):
-                if all(map(is_known, others)):
-                    known |= these
-                if others and all(item.row in rows for item in others):
-                    rows |= {item.row for item in these if tables[item.row].protection is None}
-        known |= {Item(item.row, item.column) for item in known if together_whole(item, known, tables)}
+        for these, others in points:
+            if all(map(is_known, others)):
+                known |= these
+            if others and all(item.row in rows for item in others):
+                rows |= {item.row for item in these if tables[item.row].protection is None}
+        known |= wholes(known, tables)
         rows |= {
             row
             for row, table in tables.items()
@@ -375,7 +403,7 @@ def known_items(comparisons: Collection[Comparison], tables: Mapping[int, Relati
     return known
 
 
-def is_by_value(one: Comparison, every: Collection[Comparison], tables: Mapping[int, Relation]) -> bool:
+def is_by_value(one: Comparison, every: frozenset[Comparison], tables: Mapping[int, Relation]) -> bool:
     """Whether a comparison is by value, or begins a range of one value."""
     if one.cut is None or any(has_categories(item, tables) for item in one.left):
         return True
@@ -383,13 +411,19 @@ def is_by_value(one: Comparison, every: Collection[Comparison], tables: Mapping[
     return end is not None and replace(one, cut=end) in every
 
 
-def together_whole(item: Item, known: set[Item], tables: Mapping[int, Relation]) -> bool:
-    labels = {other.part for other in known if other[:2] == item[:2]}
-    if has_categories(item, tables) and labels - {NULL_TEST}:
-        return True
+def wholes(known: set[Item], tables: Mapping[int, Relation]) -> set[Item]:
+    """The columns of which so many parts are known that all is."""
+    labels: dict[Item, set[str]] = {}
+    for item in known:
+        if item.part and item.part != NULL_TEST:
+            labels.setdefault(Item(item.row, item.column), set()).add(item.part)
+    return {item for item, found in labels.items() if has_categories(item, tables) or are_whole(item, found, tables)}
+
+
+def are_whole(item: Item, labels: set[str], tables: Mapping[int, Relation]) -> bool:
     family = tables[item.row].columns[item.column].family
     clock = frozenset() if family is Family.DATE else frozenset(["hour", "minute"])
-    return any(whole <= labels for whole in WHOLES) or any(day | clock <= labels for day in WHOLE_DAYS)
+    return labels >= DIVIDED or any(day | clock <= labels for day in WHOLE_DAYS)
 
 
 def has_categories(item: Item, tables: Mapping[int, Relation]) -> bool:
