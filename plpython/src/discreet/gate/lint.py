@@ -75,7 +75,7 @@ CODES = (
         few_people,
     ),
     Code("L005", "min and max say little", "Ask for percentile_cont(0.05) or (0.95).", extremes),
-    Code("L006", "every grouping set is paid", "ROLLUP and CUBE can be asked as single questions.", many_sets),
+    Code("L006", "every grouping set is paid", "Leave out the sets that are not needed.", many_sets),
 )
 
 

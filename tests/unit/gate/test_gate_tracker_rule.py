@@ -401,3 +401,13 @@ def test_comparisons_that_meet_count_together(question: str) -> None:
 def test_the_columns_that_are_compared_by_value_are_told() -> None:
     question = "SELECT count(*), sum(x) FILTER (WHERE kind <> 'a' AND n > 3) FROM s.person WHERE t = 'x'"
     assert planned(question).fixed_columns == ("kind", "t")
+
+
+def test_beyond_what_can_be_looked_at_one_by_one_all_comparisons_count_together() -> None:
+    apart = (
+        "count(*) FILTER (WHERE n = 1 AND x > {0}), count(*) FILTER (WHERE t = 'x' AND d = '2000-01-02' AND x > {0})"
+    )
+    question = "SELECT {} FROM s.person"
+    few, many = (", ".join(apart.format(number) for number in range(count)) for count in (10, 120))
+    assert not is_refused(question.format(few))
+    assert is_refused(question.format(many))
