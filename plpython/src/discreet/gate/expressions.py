@@ -18,7 +18,7 @@ from discreet.gate.arithmetic import arithmetic, cast
 from discreet.gate.functions import FUNCTIONS
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.trackers import Comparison, compared, compared_inside, matched, passed_on, tested_for_null
+from discreet.gate.traces import Comparison, compared, compared_inside, matched, passed_on, tested_for_null
 from discreet.gate.values import (
     NULL,
     Value,

@@ -12,7 +12,7 @@ from discreet.core.errors import DiscreetError
 from discreet.gate.expressions import Expressions
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
-from discreet.gate.trackers import Item
+from discreet.gate.traces import Item
 from discreet.gate.values import Value, one_of_its_equals
 
 MOST_SETS = 32

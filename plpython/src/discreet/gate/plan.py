@@ -18,7 +18,8 @@ from discreet.gate.post import MEASURED, PostProcessing, measured_column
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Dataset, Schema
 from discreet.gate.sources import Names, Source, Sources, WithQueries, with_queries
-from discreet.gate.trackers import Comparison, fixed_columns, refuse_trackers
+from discreet.gate.traces import Comparison
+from discreet.gate.trackers import fixed_columns, refuse_trackers
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from discreet.gate.expressions import Expressions, operator_name
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Column, Family, Relation, Schema
-from discreet.gate.trackers import Comparison, Trace
+from discreet.gate.traces import Comparison, Trace
 from discreet.gate.values import Value, collated, identifier, literal, operator, same_family
 
 UNIT = '"discreet unit"'

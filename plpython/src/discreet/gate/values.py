@@ -12,7 +12,7 @@ from typing import Any
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse, refuse_unbounded
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.trackers import Trace
+from discreet.gate.traces import Trace
 
 # within this, 64-bit arithmetic on whole numbers cannot overflow
 LARGEST_INT = 2**62
