@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "plpython" / "src")]
 
 from dev.cluster import Cluster, own_cluster  # noqa: E402
 
@@ -50,7 +50,6 @@ SECTIONS = [
 
 def allowed_sql() -> str:
     """What a question may use, from the tables that the checker uses."""
-    sys.path.insert(0, str(ROOT / "plpython" / "src"))
     from discreet.gate.aggregates import AGGREGATES
     from discreet.gate.functions import FUNCTIONS
 
@@ -60,9 +59,17 @@ def allowed_sql() -> str:
     return "\n".join([*lines, f"| {aggregates} | {functions} |", ""])
 
 
+def lint_codes() -> str:
+    """What discreet.lint() may find, from the table that it uses."""
+    from discreet.gate.lint import CODES
+
+    lines = ["## Codes of lint", "", "| code | finding | hint |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| `{each.code}` | {each.finding} | {each.hint} |" for each in CODES), ""])
+
+
 def reference(cluster: Cluster, database: str) -> str:
     sections = [f"## {title}\n\n{head}\n{cluster.sql(query, database)}\n" for title, head, query in SECTIONS]
-    return "\n".join([HEAD, *sections, allowed_sql()])
+    return "\n".join([HEAD, *sections, allowed_sql(), lint_codes()])
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ BEGIN
                 'name', a.attname, 'type', discreet._base_type(a.atttypid, a.attcollation),
                 'lower', c.lower::text, 'upper', c.upper::text, 'categories', to_jsonb(c.categories),
                 'hidden', coalesce(c.visibility = 'hidden', false),
-                'identifies', a.attnum = p.unit_attnum OR EXISTS (
-                    SELECT FROM pg_index i WHERE i.indrelid = k.oid AND i.indisunique AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum))
+                'identifies', a.attnum = p.unit_attnum
+                              OR EXISTS (SELECT FROM discreet._unique_combinations(k.oid) u WHERE u.columns = ARRAY[a.attname]))
                 ORDER BY a.attnum)
             FROM pg_attribute a
             LEFT JOIN discreet._protected_table p ON p.relation = k.oid
@@ -55,6 +55,9 @@ BEGIN
             FROM pg_index i
             WHERE i.indrelid = k.oid AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL
               AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts),
+        'combinations', (
+            SELECT coalesce(jsonb_agg(jsonb_build_object('columns', u.columns, 'nulls', u.nulls) ORDER BY u.columns, u.nulls), '[]')
+            FROM discreet._unique_combinations(k.oid) u),
         'protection', (
             SELECT jsonb_build_object(
                 'dataset', p.dataset, 'unit', p.unit, 'policy', p.policy, 'max_groups', p.max_groups, 'max_rows', p.max_rows,
@@ -81,6 +84,29 @@ BEGIN
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_describe(jsonb) IS 'What the names of a question mean, for the role that asks.';
+
+-- discreet._unique_combinations: columns whose values occur in at most one row of a table, or of one of its parts.
+-- Those of partial and invalid indexes too: they are unique in some rows. An expression is known when its columns are.
+CREATE FUNCTION discreet._unique_combinations(relation oid)
+RETURNS TABLE (columns name[], nulls boolean)
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH RECURSIVE part(oid) AS (
+        SELECT $1 UNION SELECT h.inhrelid FROM part p JOIN pg_inherits h ON h.inhparent = p.oid)
+    SELECT DISTINCT array_agg(a.attname ORDER BY a.attname), i.indnullsnotdistinct
+    FROM part p
+    JOIN pg_index i ON i.indrelid = p.oid AND i.indisunique
+    JOIN pg_attribute a ON a.attrelid = p.oid AND a.attnum > 0 AND (
+        a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1])
+        OR a.attnum IN (SELECT m[1]::int FROM regexp_matches(i.indexprs::text, ':varattno (\d+)', 'g') m))
+    GROUP BY i.indexrelid, i.indnullsnotdistinct
+$sql$;
+COMMENT ON FUNCTION discreet._unique_combinations(oid) IS
+'Columns whose values occur in at most one row of a table, or of one of its parts.';
 
 -- discreet._base_type: the type below all domains; text that cannot be compared byte by byte is a type of its own.
 CREATE FUNCTION discreet._base_type(type oid, collation_oid oid)

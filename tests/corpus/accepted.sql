@@ -227,3 +227,51 @@ SELECT dp_sum(CASE WHEN sex = 'F' THEN age ELSE 0 END, 0, 120) FROM clinic.patie
 SELECT dp_avg(age, $1, $2) FROM clinic.patient;
 -- params: ["0.5"]
 SELECT sex, dp_median(age, 0, 110, $1) FROM clinic.patient GROUP BY sex;
+
+-- ===== voters: (dob, zip, gender) and (region, roll_no) are unique; some, but not all, of a key may be compared by value
+
+SELECT region, count(*) FROM census.voter GROUP BY region;
+SELECT gender, count(*), avg(donation) FROM census.voter WHERE zip = '2001' GROUP BY gender;
+SELECT count(*) FROM census.voter WHERE gender = 'F' AND zip IN ('2001', '2002', '2003');
+SELECT count(*) FROM census.voter WHERE gender = 'F' AND zip = '2001' AND dob >= '1950-01-01';
+SELECT count(*) FROM census.voter WHERE gender = 'F' AND zip = '2001' AND dob BETWEEN '1950-01-01' AND '1959-12-31';
+SELECT count(*) FROM census.voter WHERE gender <> 'F' AND zip <> '2001' AND extract(year FROM dob) = 1950;
+SELECT count(*) FROM census.voter WHERE gender = 'F' AND zip = '2001' AND extract(year FROM dob) = 1950
+AND extract(month FROM dob) = 5;
+SELECT gender, zip, count(*) FROM census.voter WHERE date_trunc('month', dob) = '1950-05-01' GROUP BY gender, zip;
+SELECT zip, gender, extract(decade FROM dob) AS decade, count(*) FROM census.voter GROUP BY 1, 2, 3;
+SELECT count(*) FROM census.voter WHERE dob = '1950-05-01';
+SELECT count(*) FROM census.voter WHERE dob = '1950-05-01' AND gender = 'F';
+SELECT count(*) FROM census.voter WHERE dob = '1950-05-01' AND gender = 'F' AND zip LIKE '20%';
+SELECT gender, count(*) FILTER (WHERE zip = '2001') AS here, count(*) FILTER (WHERE dob >= '1990-01-01') AS young
+FROM census.voter GROUP BY gender;
+SELECT count(*) FILTER (WHERE zip = '2001'), count(*) FILTER (WHERE gender = 'F'), count(*) FILTER (WHERE dob = '1950-05-01')
+FROM census.voter;
+SELECT region, avg(CASE WHEN voted THEN 1 ELSE 0 END) AS turnout FROM census.voter GROUP BY region;
+SELECT party, avg(donation) FROM census.voter WHERE region = 'Coast' GROUP BY party;
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND roll_no BETWEEN 100 AND 500;
+SELECT bucket(roll_no, 1000) AS page, count(*) FROM census.voter WHERE region IN ('Coast', 'Lakes') GROUP BY page;
+SELECT region, roll_no / 1000 AS book, count(*) FROM census.voter GROUP BY region, roll_no / 1000;
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND roll_no % 2 = 0;
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND roll_no IS NULL;
+SELECT region, count(roll_no), min(roll_no), max(roll_no) FROM census.voter GROUP BY region;
+SELECT count(*) FROM census.voter WHERE roll_no = 1;
+SELECT CASE WHEN dob < '1945-01-01' THEN 'older' ELSE 'younger' END AS age, gender, zip, count(*)
+FROM census.voter GROUP BY 1, 2, 3;
+SELECT region, zip, gender, party, voted, count(*) FROM census.voter GROUP BY region, zip, gender, party, voted;
+SELECT dob, zip, count(*) FROM census.voter GROUP BY GROUPING SETS ((dob, zip), (dob, gender), (zip, gender));
+SELECT count(DISTINCT dob), count(DISTINCT zip || gender) FROM census.voter WHERE region = 'Coast';
+SELECT z.city, v.gender, count(*) FROM census.voter v JOIN zip_area z ON z.zip = v.zip GROUP BY z.city, v.gender;
+SELECT v.gender, count(*) FROM census.voter v JOIN calendar c ON c.day = v.dob JOIN zip_area z ON z.zip = v.zip
+WHERE c.holiday = 'feast' GROUP BY v.gender;
+SELECT c.sport, count(*) FROM census.voter v JOIN club c ON c.zip = v.zip AND c.gender = v.gender GROUP BY c.sport;
+SELECT p.region, count(*) FROM census.voter v JOIN census.person p ON p.id = v.id
+WHERE v.gender = 'F' AND v.zip = '2001' AND p.age = 40 GROUP BY p.region;
+WITH women AS (SELECT * FROM census.voter WHERE gender = 'F'), here AS (SELECT zip AS area, donation FROM women)
+SELECT area, avg(donation) FROM here GROUP BY area;
+SELECT dob = '1950-05-01' AS that_day, count(*) FROM census.voter WHERE gender = 'F' GROUP BY 1;
+SELECT avg(donation) FROM (SELECT dob = '1950-05-01' AS day, zip = '2001' AS here, gender = 'F' AS woman, donation
+FROM census.voter) v WHERE here AND woman;
+SELECT count(*) FROM (SELECT gender FROM census.voter WHERE zip = '2001'
+UNION ALL SELECT gender FROM census.voter WHERE zip = '2002') u WHERE gender = 'F';
+SELECT count(*) FROM census.voter WHERE registered = dob AND gender = 'F' AND zip = '2001';

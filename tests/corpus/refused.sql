@@ -184,6 +184,248 @@ SELECT bucket(id, 1), count(*) FROM hr.employee GROUP BY 1;
 -- DP002: column id
 SELECT count(DISTINCT id + 0) FROM hr.employee;
 
+-- ===== the same by columns that are unique together: (dob, zip, gender) and (region, roll_no) of voters
+
+-- direct
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE dob = '1950-05-01' AND zip = '2001' AND gender = 'F';
+-- DP002: columns dob, gender, zip
+SELECT sum(donation) FROM census.voter WHERE voted AND gender = 'F' AND (zip = '2001' AND '1950-05-01' = dob);
+-- DP002: columns region, roll_no
+SELECT avg(donation) FROM census.voter WHERE region = 'Coast' AND roll_no = 7;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND roll_no = 7 AND (gender = 'F' OR gender = 'M');
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region IN ('Coast', 'Lakes') AND roll_no IN (7, 8, 9);
+
+-- difference: all, and all but one (Schlörer)
+-- DP002: columns region, roll_no
+SELECT sum(donation) FROM census.voter WHERE NOT (region = 'Coast' AND roll_no = 7);
+-- DP002: columns region, roll_no
+SELECT sum(donation) FROM census.voter WHERE region <> 'Coast' OR roll_no <> 7;
+-- DP002: columns region, roll_no
+SELECT sum(donation) FROM census.voter WHERE region = 'Coast' AND roll_no <> 7;
+-- DP002: columns region, roll_no
+SELECT sum(donation) FROM census.voter WHERE region = 'Coast' AND NOT roll_no IN (7);
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE dob = '1950-05-01' AND zip = '2001' AND gender <> 'M';
+-- DP002: columns region, roll_no
+SELECT sum(donation) FROM census.voter WHERE region = 'Coast' AND (roll_no < 7 OR roll_no > 7);
+
+-- individual tracker: key = v OR c, key = v OR NOT c (Denning, Denning and Schwartz 1979)
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE (region = 'Coast' AND roll_no = 7) OR voted;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE (region = 'Coast' AND roll_no = 7) OR NOT voted;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE voted AND NOT (region = 'Coast' AND roll_no = 7);
+-- DP002: columns dob, gender, zip
+SELECT sum(donation) FROM census.voter WHERE (dob = '1950-05-01' AND zip = '2001' AND gender = 'F' AND voted)
+OR party = 'Left';
+
+-- tracker by inclusion and exclusion: count(a AND b) = count(a) + count(b) - count(a OR b)
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' OR roll_no = 7;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE (region = 'Coast') <> (roll_no = 7);
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE dob = '1950-05-01' OR (zip = '2001' AND gender = 'F');
+
+-- general, double and union trackers
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE party = 'Left' OR (region = 'Coast' AND roll_no = 7) OR party = 'Right';
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE (party = 'Left' AND voted) OR (party = 'Right'
+AND NOT (region = 'Coast' AND roll_no = 7));
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE (voted OR region = 'Coast') AND (voted OR roll_no = 7);
+
+-- counting a value out
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE registered > '2015-01-01' OR (dob = '1950-05-01' AND zip = '2001'
+AND gender = 'F' AND donation > 5);
+
+-- De Morgan, double negation, tests of truth and NULL
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE NOT (region <> 'Coast' OR roll_no <> 7);
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE NOT NOT (region = 'Coast' AND NOT NOT roll_no = 7);
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE (region <> 'Coast') IS NOT TRUE AND (roll_no = 7) IS TRUE;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE (region = 'Coast' AND roll_no = 7 AND NULL) IS NULL;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE NULLIF(roll_no, 7) IS NULL AND region = 'Coast';
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND 1 / (roll_no - 7) IS NULL;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND sqrt(roll_no - 7) IS NOT NULL
+AND sqrt(7 - roll_no) IS NOT NULL;
+
+-- BETWEEN, ranges of one value, IN, = ANY, rows, LIKE
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region BETWEEN 'Coast' AND 'Coast' AND roll_no BETWEEN 7 AND 7;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND roll_no >= 7 AND roll_no <= 7;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND roll_no > 6 AND roll_no < 8;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND roll_no BETWEEN 6.5 AND 7.5;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND NOT (roll_no < 7 OR roll_no + 1 > 8);
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND abs(roll_no - 7) < 1;
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE zip = '2001' AND gender = 'F' AND dob > '1950-04-30' AND dob < '1950-05-02';
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE zip >= '2001' AND zip <= '2001' AND gender = 'F' AND dob = '1950-05-01';
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = ANY (ARRAY['Coast']) AND roll_no = ANY (ARRAY[7, 8]);
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE 7 IN (roll_no, 0) AND region = 'Coast';
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE (region, roll_no) = ('Coast', 7);
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE (region, roll_no, voted) = ('Coast', 7, true);
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region IS NOT DISTINCT FROM 'Coast' AND roll_no IS DISTINCT FROM 7;
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE zip LIKE '2001' AND gender ILIKE 'f' AND dob = '1950-05-01';
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE dob = '1950-05-01' AND zip = '2001' AND gender LIKE 'F%';
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE dob = '1950-05-01' AND zip = '2001' AND gender < 'G';
+
+-- arithmetic identities, casts, functions that keep the value
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND roll_no + 0 = 7;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND 2 * (3 - roll_no) + 8 = 0;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND -roll_no >= -7 AND roll_no >= 7;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND roll_no * roll_no = 49;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND roll_no % 100000 = 7;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND roll_no / 10 = 0 AND roll_no % 10 = 7;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND round(roll_no::numeric) = 7.0;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region::text = 'Coast' AND roll_no::text = '7';
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND NOT (roll_no - 7)::bool;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND sign(roll_no - 7) = 0;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region || '/' || roll_no::text = 'Coast/7';
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE lower(region) = 'coast' AND COALESCE(roll_no, 0) = 7;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE left(region, 2) = 'Co' AND GREATEST(roll_no, 7) = 7 AND LEAST(roll_no, 7) = 7;
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE upper(trim(zip)) = '2001' AND gender = 'F' AND dob - DATE '1950-05-01' = 0;
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE zip = '2001' AND gender = 'F' AND dob::timestamp = '1950-05-01 00:00:00';
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE zip = '2001' AND gender = 'F' AND date_trunc('day', dob) = '1950-05-01';
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE zip = '2001' AND gender = 'F' AND extract(year FROM dob) = 1950
+AND extract(month FROM dob) = 5 AND extract(day FROM dob) = 1;
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE zip = '2001' AND gender = 'F' AND date_trunc('month', dob) = '1950-05-01'
+AND date_part('day', dob) = 1;
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE zip = '2001' AND gender = 'F' AND extract(year FROM dob)::int = 1950
+AND extract(doy FROM dob) = 121;
+
+-- equality by chains
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE dob = registered AND registered = '1950-05-01' AND zip = '2001'
+AND gender = 'F';
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter a JOIN census.person p ON a.id = p.id AND a.roll_no = p.age
+WHERE p.age = 7 AND a.region = 'Coast';
+
+-- CASE, FILTER, GROUP BY, conditions inside numbers
+-- DP002: columns region, roll_no
+SELECT count(*) FILTER (WHERE roll_no = 7) FROM census.voter WHERE region = 'Coast';
+-- DP002: columns region, roll_no
+SELECT count(*), sum(donation) FILTER (WHERE region = 'Coast' AND roll_no <> 7) FROM census.voter;
+-- DP002: columns region, roll_no
+SELECT sum(CASE WHEN region = 'Coast' AND roll_no = 7 THEN donation ELSE 0 END) FROM census.voter;
+-- DP002: columns region, roll_no
+SELECT sum(CASE roll_no WHEN 7 THEN CASE region WHEN 'Coast' THEN donation END END) FROM census.voter;
+-- DP002: columns region, roll_no
+SELECT sum(donation * (region = 'Coast')::int * (roll_no = 7)::int) FROM census.voter;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE (region = 'Coast')::int + (roll_no = 7)::int = 2;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE CASE WHEN region = 'Coast' THEN roll_no = 7 ELSE voted END;
+-- DP002: columns region, roll_no
+SELECT count(DISTINCT CASE WHEN region = 'Coast' THEN party END) FILTER (WHERE roll_no = 7) FROM census.voter;
+-- DP002: columns region, roll_no
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY CASE WHEN roll_no = 7 THEN donation END) FROM census.voter
+WHERE region = 'Coast';
+-- DP002: columns region, roll_no
+SELECT region, sum(donation) FROM census.voter WHERE roll_no = 7 GROUP BY region;
+-- DP002: columns region, roll_no
+SELECT region, roll_no, count(*) FROM census.voter GROUP BY region, roll_no;
+-- DP002: columns region, roll_no
+SELECT region = 'Coast' AS a, roll_no = 7 AS b, sum(donation) FROM census.voter GROUP BY 1, 2;
+-- DP002: columns region, roll_no
+SELECT region, count(*) FROM census.voter GROUP BY CUBE (region, roll_no);
+-- DP002: columns dob, gender, zip
+SELECT dob, zip, gender, count(*) FROM census.voter GROUP BY dob, zip, gender;
+-- DP002: columns dob, gender, zip
+SELECT dob::text || zip AS who, count(*) FROM census.voter WHERE gender = 'F' GROUP BY 1;
+
+-- through subqueries, WITH, UNION ALL
+-- DP002: columns region, roll_no
+SELECT sum(pay) FROM (SELECT region AS a, roll_no + 1 AS b, donation AS pay FROM census.voter) v
+WHERE a = 'Coast' AND b = 8;
+-- DP002: columns region, roll_no
+WITH c AS (SELECT * FROM census.voter WHERE region = 'Coast'), d AS (SELECT roll_no AS n FROM c)
+SELECT count(*) FROM d WHERE n = 7;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM (SELECT region = 'Coast' AS a, roll_no = 7 AS b FROM census.voter) v WHERE a AND b;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM (SELECT * FROM (SELECT (roll_no = 7)::int AS hit, region FROM census.voter) x) y
+WHERE hit = 1 AND region = 'Coast';
+-- DP002: columns region, roll_no
+SELECT count(*) FROM (SELECT roll_no FROM census.voter WHERE region = 'Coast'
+UNION ALL SELECT roll_no FROM census.voter WHERE region = 'Lakes') u WHERE roll_no = 7;
+
+-- through joins; a public list with the whole key says of each row whom it means (Sweeney 1997)
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter v JOIN club c ON c.dob = v.dob AND c.zip = v.zip AND c.gender = v.gender
+WHERE c.member = 'Adams';
+-- DP002: columns dob, gender, zip
+SELECT sum(v.donation) FROM census.voter v JOIN club c USING (dob, zip, gender);
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter v LEFT JOIN club c ON c.dob = v.dob AND c.zip = v.zip AND c.gender = v.gender
+WHERE c.member IS NULL;
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter v JOIN club c ON c.dob = v.dob AND c.zip = v.zip WHERE v.gender = 'F';
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter v, club c WHERE v.dob >= c.dob AND c.dob >= v.dob AND v.zip = c.zip
+AND v.gender = c.gender;
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter v JOIN (SELECT a.dob, b.zip, b.gender
+FROM club a JOIN club b ON a.member = b.member) c
+ON c.dob = v.dob AND c.zip = v.zip AND c.gender = v.gender;
+-- DP002: columns dob, gender, zip
+SELECT count(*) FROM census.voter v JOIN calendar c ON c.day = v.dob JOIN zip_area z ON z.zip = v.zip
+WHERE c.day = '1950-05-01' AND z.zip = '2001' AND v.gender = 'F';
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter a JOIN census.voter b ON a.id = b.id WHERE a.region = 'Coast' AND b.roll_no = 7;
+-- DP002: columns region, roll_no
+SELECT count(b.donation) FROM census.voter a LEFT JOIN census.voter b ON a.id = b.id AND b.region = 'Coast'
+AND b.roll_no = 7;
+-- params: ["Coast", "7"]
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = $1 AND roll_no = $2;
+
 -- ===== one row, not a statistic
 
 -- DP001: *

@@ -1,4 +1,4 @@
-"""The sample data as the gate's planner sees them, with declared bounds and categories, and two public tables."""
+"""The sample data as the gate's planner sees them, with declared bounds and categories, and some tables more."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import Any
 
 from discreet.gate.parse import parse
 from discreet.gate.plan import Plan, plan
-from discreet.gate.schema import Column, Dataset, Protection, Relation, Schema
+from discreet.gate.schema import Column, Combination, Dataset, Protection, Relation, Schema
 
 SEXES = ("F", "M")
 DEPARTMENTS = ("Executive", "Production", "Engineering", "Sales", "Support", "Finance", "Research", "Legal")
 POSITIONS = ("Assistant", "Specialist", "Senior specialist", "Team lead", "Manager", "Director", "CEO")
 INSURERS = ("Commonwealth Mutual", "Harbor Health", "State Plan", "Charles River Care", "Seamen's Fund")
 WARDS = ("Oncology", "Surgery", "Emergency", "Radiology", "Cardiology", "General practice")
+PARTIES = ("Left", "Centre", "Right", "None")
 REGIONS = ("Capital", "Coast", "Plains", "Lakes", "Highlands", "Islands")
 
 # Built-in functions that look at nothing but their arguments; tests/database/gate compares this with the server.
@@ -43,10 +44,18 @@ def protection(dataset: str, unit: str, single: bool, **limits: Any) -> Protecti
     return replace(usual, **limits)
 
 
-def table(name: str, protected: Protection | None, *columns: Column, keys: tuple[str, ...] = ()) -> Relation:
+def table(
+    name: str,
+    protected: Protection | None,
+    *columns: Column,
+    keys: tuple[str, ...] = (),
+    combinations: tuple[str, ...] = (),
+) -> Relation:
+    """`keys` are unique by themselves, each of `combinations`, columns with blanks between them, together."""
     schema, _, relation = name.rpartition(".")
     unique = tuple(frozenset([key]) for key in keys)
-    return Relation(schema, relation, {column.name: column for column in columns}, protected, unique)
+    together = tuple(Combination(frozenset(columns.split())) for columns in combinations)
+    return Relation(schema, relation, {column.name: column for column in columns}, protected, unique, together)
 
 
 DAYS = (-20_000, 30_000)  # 1915 to 2052
@@ -74,11 +83,20 @@ TABLES = (
         number("age", "integer", 0, 120), text("sex", *SEXES), number("income", "numeric", 0, 500_000),
         Column("household", "integer"), keys=("id",),
     ),
+    table(
+        "census.voter", protection("inhabitants", "id", True),
+        Column("id", "integer", identifies=True), number("dob", "date", *DAYS), text("zip"), text("gender", *SEXES),
+        text("region", *REGIONS), number("roll_no", "integer", 1, 10_000), Column("voted", "boolean"),
+        text("party", *PARTIES), number("donation", "numeric", 0, 1000), number("registered", "date", *DAYS),
+        keys=("id",), combinations=("dob gender zip", "region roll_no"),
+    ),
     table("hr.secret", protection("others", "id", True, may_ask=False), Column("id", "integer", identifies=True)),
     table(
         "public.zip_area", None,
         text("zip"), text("city"), number("population", "integer", 1, 1_000_000), keys=("zip",),
     ),
+    table("public.club", None, text("member"), Column("dob", "date"), text("zip"), text("gender"), text("sport")),
+    table("public.calendar", None, Column("day", "date"), text("holiday"), keys=("day",)),
     table("public.ward_floor", None, text("ward"), number("floor", "integer", 0, 9), number("beds", "integer", 0, 99)),
 )  # fmt: skip
 

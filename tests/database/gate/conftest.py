@@ -16,6 +16,18 @@ from discreet.gate.schema import Relation
 
 PUBLIC = """
     CREATE TABLE hr.secret (id int PRIMARY KEY);
+    CREATE TABLE census.voter (
+        id int PRIMARY KEY, dob date, zip text, gender text, region text, roll_no int, voted boolean, party text,
+        donation numeric, registered date, UNIQUE (dob, zip, gender), UNIQUE (region, roll_no));
+    INSERT INTO census.voter
+    SELECT id, date '1940-01-01' + id, (2000 + id % 7)::text, sex, region, id, id % 3 > 0,
+           (ARRAY['Left', 'Centre', 'Right'])[id % 4], id % 11, date '2010-01-01' + id % 3000
+    FROM census.person WHERE id <= 2000;
+    CREATE TABLE club (member text, dob date, zip text, gender text, sport text);
+    INSERT INTO club SELECT 'member ' || id, dob, zip, gender, 'chess' FROM census.voter WHERE id % 50 = 0;
+    CREATE TABLE calendar (day date PRIMARY KEY, holiday text);
+    INSERT INTO calendar
+    SELECT date '1940-01-01' + n, CASE WHEN n % 99 = 0 THEN 'feast' END FROM generate_series(0, 2500) n;
     CREATE TABLE zip_area (zip text PRIMARY KEY, city text, population int);
     INSERT INTO zip_area
     SELECT zip, CASE WHEN zip < '02140' THEN 'Cambridge' ELSE 'Somerville' END, 1000 * row_number() OVER (ORDER BY zip)
@@ -23,7 +35,7 @@ PUBLIC = """
     CREATE TABLE ward_floor (ward text, floor int, beds int);
     INSERT INTO ward_floor
     SELECT DISTINCT ward, length(ward) % 4, ascii(ward) FROM clinic.visit UNION ALL SELECT 'Oncology', 9, 20;
-    GRANT SELECT ON zip_area, ward_floor TO PUBLIC;
+    GRANT SELECT ON zip_area, ward_floor, club, calendar TO PUBLIC;
 """
 
 # of pure epsilons 1000, of those under zcdp 100

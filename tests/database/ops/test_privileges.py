@@ -130,6 +130,7 @@ EXPECTED = """
  -       -       -       -       -       -       _sum_final()
  -       -       -       -       -       -       _sum_serialize()
  -       -       -       -       -       -       _sum_transition()
+ -       -       -       -       -       -       _unique_combinations()
 """
 
 ROW = re.compile("^" + " +([-UCXrawdDxt]+)" * len(GROUPS) + " +(.+)$", re.MULTILINE)

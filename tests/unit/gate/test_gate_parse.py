@@ -9,7 +9,7 @@ from pglast import parse_sql
 
 from discreet.core.errors import DiscreetError
 from discreet.gate.parse import DEEPEST, LONGEST_QUESTION, depth, parse
-from discreet.gate.schema import Family, named_relations, schema_from_json
+from discreet.gate.schema import Combination, Family, named_relations, schema_from_json
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,7 @@ def test_what_the_ledger_describes_becomes_a_schema() -> None:
         "relations": [
             {
                 "asked_schema": None, "asked_name": "t", "schema": "s", "name": "t", "unique_keys": [["id"]],
+                "combinations": [{"columns": ["x", "y"], "nulls": True}],
                 "columns": [
                     column | {"name": "id", "type": "bigint", "identifies": True},
                     column | {"name": "x", "type": "real", "lower": "0.1", "upper": "2e3"},
@@ -79,6 +80,7 @@ def test_what_the_ledger_describes_becomes_a_schema() -> None:
     assert relation.protection.max_epsilon == Fraction(1, 2)
     assert relation.columns["x"].bounds == (Fraction(1, 10), Fraction(2000))
     assert [relation.columns[name].family for name in "xy"] == [Family.FLOAT, Family.OTHER]
+    assert relation.combinations == (Combination(frozenset("xy"), nulls=True),)
     assert schema.datasets["d"].response_quantum == 1.5
 
 
@@ -87,8 +89,9 @@ def relation_with(**changed: object) -> dict[str, object]:
         "dataset": "d", "unit": "id", "policy": "noisy", "max_groups": 1, "max_rows": 1, "max_epsilon": None,
         "max_delta": None, "single": True, "may_ask": True,
     }  # fmt: skip
-    entry = {"asked_schema": None, "asked_name": "t", "schema": "s", "name": "t", "unique_keys": [], "columns": []}
-    return {"relations": [entry | {"protection": kept | changed}], "datasets": []}
+    entry = {"asked_schema": None, "asked_name": "t", "schema": "s", "name": "t", "columns": []}
+    keys: dict[str, object] = {"unique_keys": [], "combinations": []}
+    return {"relations": [entry | keys | {"protection": kept | changed}], "datasets": []}
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from discreet.gate.arithmetic import arithmetic, cast
 from discreet.gate.functions import FUNCTIONS
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Family
+from discreet.gate.traces import Comparison, compared, compared_inside, matched, passed_on, tested_for_null
 from discreet.gate.values import (
     NULL,
     Value,
@@ -51,11 +52,12 @@ class Scope(Protocol):
 
 
 class Expressions:
-    """Compiles expressions over one scope."""
+    """Compiles expressions over one scope, and keeps what they compare."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._depth = 0
+        self.compared: set[Comparison] = set()
 
     def value(self, node: Any, may_identify: bool = False) -> Value:
         """The expression as native SQL; a column that names people is refused unless it is only counted."""
@@ -106,7 +108,11 @@ class Expressions:
         refuse("a constant of this kind", node)
 
     def column(self, node: ast.ColumnRef) -> Value:
-        return self._scope.column(node)
+        value = self._scope.column(node)
+        self.compared |= value.trace.comparisons
+        if value.family is Family.BOOL:  # wherever it stands, it may decide
+            self.compared.add(Comparison(value.trace.items))
+        return value
 
     def parameter(self, node: ast.ParamRef) -> Value:
         text = self._scope.parameter(node.number, node)
@@ -123,7 +129,9 @@ class Expressions:
 
     def null_test(self, node: ast.NullTest) -> Value:
         negated = node.nulltesttype == enums.NullTestType.IS_NOT_NULL
-        return logical(f"({self.value(node.arg).sql} IS {'NOT ' if negated else ''}NULL)")
+        value = self.value(node.arg)
+        self.compared.add(tested_for_null(value))
+        return logical(f"({value.sql} IS {'NOT ' if negated else ''}NULL)")
 
     def boolean_test(self, node: ast.BooleanTest) -> Value:
         word = enums.BoolTestType(node.booltesttype).name.replace("_", " ")
@@ -146,13 +154,13 @@ class Expressions:
         if name in ARITHMETIC:
             right = self.value(node.rexpr)
             left = number_constant(Fraction(0), Family.INT) if node.lexpr is None else self.value(node.lexpr)
-            return arithmetic(name, left, right, node)
+            return self.traced(name, arithmetic(name, left, right, node), [left, right])
         if name == "||":
             _, sides = same_family([self.value(node.lexpr), self.value(node.rexpr)], node)
             if any(side.family is not Family.TEXT for side in sides if not side.is_null):
                 refuse("|| on something that is not text", node)
             texts = (f"pg_catalog.left(({side.sql})::pg_catalog.text, {LONGEST_JOINED})" for side in sides)
-            return Value(operator("||", *texts), Family.TEXT)
+            return self.traced(name, Value(operator("||", *texts), Family.TEXT), sides)
         refuse(f"operator {name}", node)
 
     def comparison(self, name: str, left: Value, right: Value, node: Any) -> Value:
@@ -163,6 +171,7 @@ class Expressions:
         if Family.OTHER in (left.family, right.family):  # enum, uuid …: by their text, for equality only
             if name not in ("=", "<>"):
                 refuse("ordering values of this type", node)
+            self.compared.update(compared(name, left, right))
             sides = [
                 f"{literal(side.untyped)}::pg_catalog.text"
                 if side.untyped is not None
@@ -171,6 +180,7 @@ class Expressions:
             ]
             return logical(operator(name, *sides))
         family, (left, right) = same_family([left, right], node)
+        self.compared.update(compared(name, left, right))
         return logical(operator(name, *(comparable(side, family) for side in (left, right))))
 
     def row_comparison(self, name: str, node: ast.A_Expr) -> Value:
@@ -211,6 +221,7 @@ class Expressions:
             refuse("LIKE other than of text with a constant pattern", node)
         if (len(pattern.untyped) - len(pattern.untyped.rstrip("\\"))) % 2:
             refuse("a LIKE pattern that ends with its escape character", node)
+        self.compared.add(matched(value, pattern.untyped))
         return logical(
             operator(name, f"({value.sql})::pg_catalog.text", f"{literal(pattern.untyped)}::pg_catalog.text")
         )
@@ -220,6 +231,10 @@ class Expressions:
         word = "IS DISTINCT FROM" if node.kind == enums.A_Expr_Kind.AEXPR_DISTINCT else "IS NOT DISTINCT FROM"
         if Family.OTHER in (left.family, right.family) and not (left.is_null or right.is_null):
             refuse("comparing values of this type", node)
+        if left.is_null or right.is_null:
+            self.compared.update(map(tested_for_null, (left, right)))
+        else:
+            self.compared.update(compared("=", left, right))
         return logical(f"({comparable(left, family)} {word} {comparable(right, family)})")
 
     def null_if(self, node: ast.A_Expr) -> Value:
@@ -253,6 +268,7 @@ class Expressions:
         family, values = unified([self.value(part) for part in node.args], node)
         if family is Family.OTHER:
             refuse(f"{word} of values of this type", node)
+        self.compared.update(compared_inside("extreme", values))
         return chosen(f"{word}({', '.join(value.sql for value in values)})", family, values)
 
     # -- functions and casts
@@ -265,10 +281,19 @@ class Expressions:
         plain = not (node.agg_order or node.agg_filter or node.over or node.agg_distinct or node.func_variadic)
         if not plain or node.agg_star:
             refuse(f"{name}() called as an aggregate", node)
-        return rule.compile([self.value(argument) for argument in node.args or ()], node)
+        arguments = [self.value(argument) for argument in node.args or ()]
+        return self.traced(name, rule.compile(arguments, node), arguments)
 
     def cast(self, node: ast.TypeCast) -> Value:
-        return cast(self.value(node.arg), type_name(node.typeName, node), node)
+        value = self.value(node.arg)
+        result = cast(value, type_name(node.typeName, node), node)
+        if result.family is Family.BOOL:
+            self.compared.update(compared_inside("bool", [value]))
+        return self.traced("cast", result, [value])
+
+    def traced(self, name: str, result: Value, arguments: list[Value]) -> Value:
+        self.compared.update(compared_inside(name, arguments))
+        return replace(result, trace=passed_on(name, result, arguments))
 
 
 def untyped(text: str) -> Value:
@@ -312,7 +337,8 @@ def chosen(sql: str, family: Family, values: list[Value]) -> Value:
     domain = None
     if real and all(value.constant and value.domain for value in real):
         domain = tuple(dict.fromkeys(entry for value in real for entry in value.domain or ()))
-    return Value(sql, family, interval, domain)
+    result = Value(sql, family, interval, domain)
+    return replace(result, trace=passed_on("choice", result, values))
 
 
 def operator_name(node: ast.A_Expr) -> str:

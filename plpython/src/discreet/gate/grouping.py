@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -12,6 +12,7 @@ from discreet.core.errors import DiscreetError
 from discreet.gate.expressions import Expressions
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
+from discreet.gate.traces import Item
 from discreet.gate.values import Value, one_of_its_equals
 
 MOST_SETS = 32
@@ -19,12 +20,13 @@ MOST_SETS = 32
 
 @dataclass(frozen=True)
 class Key:
-    """A group key; `domain` lists its values when they are known without data."""
+    """A group key; `domain` lists its values when they are known without data, `items` what they let be known."""
 
     sql: str
     native_type: str
     domain: tuple[str, ...] | None
     family: Family = Family.OTHER
+    items: frozenset[Item] = field(default=frozenset(), repr=False, compare=False)
 
     @property
     def canonical(self) -> str:
@@ -44,7 +46,7 @@ def group_by(select: ast.SelectStmt, expressions: Expressions) -> Grouping:
 
     def position(node: Any) -> int:
         value = key_value(node, select, expressions)
-        key = Key(value.sql, value.native_type, value.domain, value.family)
+        key = Key(value.sql, value.native_type, value.domain, value.family, value.trace.items)
         compiled.setdefault(key.sql, key)
         return list(compiled).index(key.sql)
 

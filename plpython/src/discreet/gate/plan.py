@@ -20,11 +20,16 @@ from discreet.gate.propagation import Dependence, released_aggregate, released_k
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Dataset, Schema
 from discreet.gate.sources import Names, Source, Sources, WithQueries, with_queries
+from discreet.gate.traces import Comparison
+from discreet.gate.trackers import fixed_columns, refuse_trackers
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A question that can be answered: what is measured about whom, and what is made of it."""
+    """A question that can be answered: what is measured about whom, and what is made of it.
+
+    `fixed_columns`: those that its conditions compare by value.
+    """
 
     source: Source
     conditions: tuple[str, ...]
@@ -35,6 +40,7 @@ class Plan:
     answer_sql: str
     output: tuple[str, ...]
     levels: tuple[Level, ...] = field(repr=False, compare=False)
+    fixed_columns: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def thresholds(self) -> bool:
@@ -125,15 +131,19 @@ class Planner:
         source, conditions = sources.rows(select, outer)
         if source.unit is None or source.dataset is None:
             refuse("a question without people", select, "It reads public tables only: ask PostgreSQL directly.")
-        expressions = Expressions(Names(source.names, self._parameters))
-        grouping = group_by(select, expressions)
+        scope = Names(source.names, self._parameters)
+        expressions, keys = Expressions(scope), Expressions(scope)
+        grouping = group_by(select, keys)
         calls = list(aggregate_calls(select))
         several = any(function_name(call) == "avg" for call in calls)
         aggregates: dict[Aggregate, int] = {}
+        conditions_met = [source.compared]
 
         def column_of(node: Any) -> Any:
             if is_aggregate(node):
-                aggregate = about_people(compile_aggregate(node, expressions, several), source)
+                inside = Expressions(scope)
+                aggregate = about_people(compile_aggregate(node, inside, several), source)
+                conditions_met.append(source.compared | inside.compared)
                 return measured_column(f"a{aggregates.setdefault(aggregate, len(aggregates))}")
             return key_column(node, expressions, grouping)
 
@@ -141,6 +151,11 @@ class Planner:
         answer = post.select(select, released_table(MEASURED), post.rewrite(select.havingClause))
         if not aggregates and not grouping.keys:
             refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
+        groups = [
+            frozenset({Comparison(grouping.keys[position].items) for position in positions} | keys.compared)
+            for positions in grouping.sets
+        ]
+        refuse_trackers(conditions_met, groups, sources.tables)
         asked = counted_once(list(aggregates))
         measurements = list(dict.fromkeys(m for aggregate in asked for m in aggregate.measurements))
         if any(key.domain is None for key in grouping.keys) or not measurements:
@@ -152,6 +167,7 @@ class Planner:
         return Plan(
             source, tuple(conditions), grouping, tuple(measurements), tuple(asked),
             self._schema.datasets[source.dataset], answer_sql((level,)), level.names, (level,),
+            fixed_columns(max(conditions_met, key=len), sources.tables),
         )  # fmt: skip
 
 

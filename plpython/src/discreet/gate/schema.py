@@ -78,14 +78,26 @@ class Protection:
 
 
 @dataclass(frozen=True)
+class Combination:
+    """Columns that are unique together, perhaps in part of the rows; `nulls`: also where they are NULL."""
+
+    columns: frozenset[str]
+    nulls: bool = False
+
+
+@dataclass(frozen=True)
 class Relation:
-    """A table that a question names; without protection it is public, or the asker may read it."""
+    """A table that a question names; without protection it is public, or the asker may read it.
+
+    `unique_keys` hold for all rows at any moment, `combinations` single somebody out in some.
+    """
 
     schema: str
     name: str
     columns: Mapping[str, Column]
     protection: Protection | None = None
     unique_keys: tuple[frozenset[str], ...] = ()
+    combinations: tuple[Combination, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -170,7 +182,8 @@ def _relation(entry: Mapping[str, Any]) -> Relation:
         _fraction(kept["max_epsilon"]), _fraction(kept["max_delta"]), kept["single"], kept["may_ask"],
     )  # fmt: skip
     keys = tuple(frozenset(key) for key in entry["unique_keys"])
-    return Relation(entry["schema"], entry["name"], columns, protection, keys)
+    combinations = tuple(Combination(frozenset(each["columns"]), each["nulls"]) for each in entry["combinations"])
+    return Relation(entry["schema"], entry["name"], columns, protection, keys, combinations)
 
 
 def _column(entry: Mapping[str, Any]) -> Column:

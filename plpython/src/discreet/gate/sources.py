@@ -28,6 +28,7 @@ from discreet.gate.expressions import Expressions, operator_name
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Column, Family, Relation, Schema
+from discreet.gate.traces import Comparison, Trace
 from discreet.gate.values import Value, collated, identifier, literal, operator, same_family
 
 UNIT = '"discreet unit"'
@@ -73,7 +74,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Source:
-    """Rows with their person: `unit` is native SQL, None for public rows."""
+    """Rows with their person: `unit` is native SQL, None for public rows.
+
+    `compared`: what decides which rows these are.
+    """
 
     sql: str
     names: tuple[Named, ...]
@@ -82,6 +86,7 @@ class Source:
     single: bool
     limits: Limits = field(default_factory=Limits)
     filtered: bool = False
+    compared: frozenset[Comparison] = field(default=frozenset(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -135,11 +140,12 @@ class Names:
 
 
 class Sources:
-    """Compiles FROM clauses of one question."""
+    """Compiles FROM clauses of one question; `tables`: those it names, each time that it does."""
 
     def __init__(self, schema: Schema, parameters: tuple[str | None, ...]) -> None:
         self._schema = schema
         self.parameters = parameters
+        self.tables: dict[int, Relation] = {}
         self._depth = 0
         self._names = 0
 
@@ -162,7 +168,8 @@ class Sources:
             source = self.joined(source, other, f"{source.sql} CROSS JOIN {other.sql}", bool(links), frozenset())
         expressions = Expressions(Names(source.names, self.parameters))
         conditions = units + [expressions.condition(conjunct) for conjunct in conjuncts]
-        return replace(source, filtered=source.filtered or bool(conditions)), conditions
+        filtered, compared = source.filtered or bool(conditions), source.compared | expressions.compared
+        return replace(source, filtered=filtered, compared=compared), conditions
 
     def item(self, node: Any, queries: WithQueries) -> Source:
         self._depth += 1
@@ -198,8 +205,12 @@ class Sources:
         alias = node.alias.aliasname if node.alias else node.relname
         only = "" if node.inh else "ONLY "
         sql = f"{only}{identifier(relation.schema)}.{identifier(relation.name)} AS {identifier(alias)}"
+        self.tables[self._names] = relation
         columns = {
-            column.name: column_value(alias, column, relation)
+            column.name: replace(
+                column_value(alias, column, relation),
+                trace=Trace.of_column(self._names, column.name, column.family),
+            )
             for column in relation.columns.values()
             if not column.hidden
         }
@@ -259,15 +270,21 @@ class Sources:
                 column=raw,
                 identifies=mine.identifies or theirs.identifies,
                 weight=max(mine.weight, theirs.weight),
+                trace=mine.trace | theirs.trace,
             )
-        joined = replace(first, single=False, limits=first.limits | second.limits, filtered=True)
+        joined = replace(
+            first,
+            single=False,
+            limits=first.limits | second.limits,
+            filtered=True,
+            compared=first.compared | second.compared,
+        )
         return f"{left_sql} UNION ALL {right_sql}", columns, joined
 
     def select_list(self, select: ast.SelectStmt, source: Source) -> dict[str, Value]:
-        expressions = Expressions(Names(source.names, self.parameters))
         columns: dict[str, Value] = {}
         for target in select.targetList or ():
-            for name, value in self.target(target, source, expressions):
+            for name, value in self.target(target, source):
                 if name in columns and name == NAMELESS:
                     name = f"{NAMELESS}{len(columns)}"
                 if name in columns:
@@ -275,16 +292,17 @@ class Sources:
                 columns[name] = value
         return columns
 
-    def target(self, target: ast.ResTarget, source: Source, expressions: Expressions) -> Iterator[tuple[str, Value]]:
+    def target(self, target: ast.ResTarget, source: Source) -> Iterator[tuple[str, Value]]:
         if isinstance(target.val, ast.ColumnRef) and isinstance(target.val.fields[-1], ast.A_Star):
             wanted = target.val.fields[0].sval if len(target.val.fields) == 2 else None
             for named in source.names:
                 if wanted in (None, named.alias):
                     yield from named.columns.items()
             return
+        expressions = Expressions(Names(source.names, self.parameters))
         value = expressions.value(target.val, may_identify=isinstance(target.val, ast.ColumnRef))
-        if value.untyped is not None:
-            value = replace(value, untyped=None)
+        trace = replace(value.trace, comparisons=frozenset(expressions.compared))
+        value = replace(value, untyped=None, trace=trace)
         yield target.name or default_name(target.val), value
 
     # -- joins
@@ -314,7 +332,8 @@ class Sources:
             refuse_unlinked(node)
         on = " AND ".join(conditions) if conditions else "true"
         sql = f"({left.sql} {kind} JOIN {right.sql} ON {on})"
-        return self.joined(left, right, sql, linked, frozenset(matched))
+        joined = self.joined(left, right, sql, linked, frozenset(matched))
+        return replace(joined, compared=joined.compared | expressions.compared)
 
     def join_conjuncts(self, node: ast.JoinExpr, left: Source, right: Source) -> list[Any]:
         if not node.usingClause:
@@ -335,12 +354,13 @@ class Sources:
         aliases = [named.alias for named in left.names + right.names]
         if len(set(aliases)) != len(aliases):
             refuse("two tables of one name in FROM", None, "Give one of them an alias.")
-        names = left.names + right.names
+        names, compared = left.names + right.names, left.compared | right.compared
         if left.unit is not None and right.unit is not None:
             if left.dataset != right.dataset:
                 refuse("a join of people of several datasets")
             limits = left.limits | right.limits
-            return Source(sql, names, left.unit, left.dataset, linked and left.single and right.single, limits, True)
+            single = linked and left.single and right.single
+            return Source(sql, names, left.unit, left.dataset, single, limits, True, compared)
         people, public = (left, right) if left.unit is not None else (right, left)
         once = any(
             {f"{named.alias}.{column}" for column in key} <= matched
@@ -348,7 +368,7 @@ class Sources:
             for key in named.unique_keys
         )
         single = people.single and once and len(public.names) == 1
-        return Source(sql, names, people.unit, people.dataset, single, people.limits | public.limits, True)
+        return Source(sql, names, people.unit, people.dataset, single, people.limits | public.limits, True, compared)
 
     def links_units(self, conjunct: Any, left: Source, right: Source) -> bool:
         """Whether this is unit = unit, of one name on each side."""

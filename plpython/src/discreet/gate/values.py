@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -12,6 +12,7 @@ from typing import Any
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse, refuse_unbounded
 from discreet.gate.schema import NUMBERS, TIMES, Family
+from discreet.gate.traces import Trace
 
 # within this, 64-bit arithmetic on whole numbers cannot overflow
 LARGEST_INT = 2**62
@@ -33,6 +34,7 @@ class Value:
     """`domain`: SQL literals of every value it can take besides NULL, when that is known without data.
 
     `weight`: the length of the SQL once the planner has put the columns of subqueries in.
+    `trace`: what it lets be known of columns.
     """
 
     sql: str
@@ -45,6 +47,7 @@ class Value:
     identifies: bool = False
     type_name: str | None = None
     weight: int = 0
+    trace: Trace = field(default=Trace(), repr=False, compare=False)
 
     @property
     def native_type(self) -> str:

@@ -145,30 +145,14 @@ class Gate:
 
     def lint(self, sql: str) -> list[tuple[str, str, str]]:
         """The refusal, if there is one, or what the asker may not expect."""
+        from discreet.gate.lint import findings
+
         with self.own_search_path() as path:
             try:
                 asked = self.question(sql, Wish(), path)
             except DiscreetError as error:
                 return [(error.sqlstate, error.message, error.hint or "")]
-        plan, findings = asked.plan, []
-        if plan.thresholds:
-            findings.append(
-                ("L001", "groups are unknown: those with few people are left out", "A curator can declare categories.")
-            )
-        if not plan.source.single:
-            rows = plan.source.limits.max_rows
-            findings.append(
-                (
-                    "L002",
-                    f"a person counts as at most {rows} rows per group",
-                    "max_rows of discreet.protect() says how many.",
-                )
-            )
-        if len(plan.measurements) > 4:
-            findings.append(
-                ("L003", f"{len(plan.measurements)} measurements share one epsilon", "Fewer aggregates are more exact.")
-            )
-        return findings
+        return findings(asked.plan)
 
     # -- stages
 

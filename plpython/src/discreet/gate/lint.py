@@ -1,0 +1,85 @@
+"""Lint: what an asker may not expect of a question, each with its code; found by text and catalog alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.gate.plan import Plan
+
+MANY_MEASUREMENTS = 5
+MANY_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class Code:
+    """What a code means; `details`: of a plan, or None when there is nothing to find. A refusal has its own words."""
+
+    code: str
+    finding: str
+    hint: str
+    details: Callable[[Plan], str | None] = lambda plan: None
+
+
+def unknown_groups(plan: Plan) -> str | None:
+    return "those with few people are left out" if plan.thresholds else None
+
+
+def many_rows(plan: Plan) -> str | None:
+    return None if plan.source.single else f"at most {plan.source.limits.max_rows} per group"
+
+
+def many_measurements(plan: Plan) -> str | None:
+    count = len(plan.measurements)
+    return f"{count} measurements share it" if count >= MANY_MEASUREMENTS else None
+
+
+def few_people(plan: Plan) -> str | None:
+    return ", ".join(plan.fixed_columns) if len(plan.fixed_columns) >= MANY_COLUMNS else None
+
+
+def extremes(plan: Plan) -> str | None:
+    ends = {Fraction(0), Fraction(1)}
+    found = any(measurement.fraction in ends for measurement in plan.measurements)
+    return "beyond the extreme all values look alike" if found else None
+
+
+def many_sets(plan: Plan) -> str | None:
+    count = len(plan.grouping.sets)
+    return f"{count} times epsilon" if count > 1 else None
+
+
+# From this table lint() finds and docs/reference.md tells.
+CODES = (
+    Code("DP001", "the shape of the question cannot be answered privately", "The refusal names the construct."),
+    Code(
+        "DP002",
+        "the question singles out a person",
+        "Leave out the column that names people, or one of those that are unique together.",
+    ),
+    Code("DP004", "no budget for these people", "A curator can give one with discreet.grant_budget()."),
+    Code("DP005", "bounds of a column are missing", "A curator declares them with discreet.describe_column()."),
+    Code("L001", "the groups are unknown", "A curator can declare categories.", unknown_groups),
+    Code(
+        "L002",
+        "a person counts for a limited number of rows",
+        "max_rows of discreet.protect() says how many.",
+        many_rows,
+    ),
+    Code("L003", "one epsilon is split over many numbers", "Fewer aggregates are more exact.", many_measurements),
+    Code(
+        "L004",
+        "conditions compare many columns by value, so that few people may be left",
+        "The noise does not shrink with the group: ask with fewer conditions, or for ranges.",
+        few_people,
+    ),
+    Code("L005", "min and max say little", "Ask for percentile_cont(0.05) or (0.95).", extremes),
+    Code("L006", "every grouping set is paid", "Leave out the sets that are not needed.", many_sets),
+)
+
+
+def findings(plan: Plan) -> list[tuple[str, str, str]]:
+    """Code, finding and hint of everything that is worth telling about a question that can be answered."""
+    found = [(code, code.details(plan)) for code in CODES]
+    return [(code.code, f"{code.finding}: {details}", code.hint) for code, details in found if details is not None]
