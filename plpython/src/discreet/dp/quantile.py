@@ -51,9 +51,18 @@ class QuantileChoice:
         limit = tail_sensitivity if is_tail(fraction) else quantile_sensitivity
         return cls(fraction, ExponentialChoice(limit(fraction, neighbours, filtered) * rows, price))
 
+    @property
+    def unit(self) -> int:
+        """What a row counts in a loss."""
+        return self.fraction.denominator * (2 if is_tail(self.fraction) else 1)
+
+    def half_width(self, bins: int) -> int:
+        """With 95 % the bin chosen is no more rows than this away from holding the rank wanted."""
+        return -(-self.choice.half_width(bins) // self.unit)
+
     def least_rank(self, bins: int) -> int:
         """k: how far from the end of a tail the rank wanted lies at least; a constant of price and bins."""
-        return self.choice.half_width(bins) // (2 * self.fraction.denominator) + 1
+        return self.choice.half_width(bins) // self.unit + 1
 
     def losses(self, counts: Sequence[int]) -> list[int]:
         """For every bin, how far it is from holding the quantile."""
