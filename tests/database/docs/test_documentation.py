@@ -93,8 +93,8 @@ def test_the_analysts_guide_says_how_exact_quantiles_are() -> None:
     guide = (ROOT / "docs" / "analyst.md").read_text()
     ranks = [QuantileChoice.of(Fraction(1), Price.of(epsilon)).least_rank(BINS) for epsilon in ("1", "0.1")]
     assert f"{ranks[0]} at epsilon 1, {ranks[1]} at 0.1" in guide
-    median = QuantileChoice.of(Fraction(1, 2), Price.of(1))
-    assert f"a median is with 95 % within {-(-median.choice.half_width(BINS) // 2)} ranks" in guide
+    median = QuantileChoice.of(Fraction(1, 2), Price.of(1)).half_width(BINS)
+    assert f"a median is with 95 % within {median} ranks" in guide
     assert f"among {BINS} bins" in guide
 
 

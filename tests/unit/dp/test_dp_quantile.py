@@ -74,6 +74,7 @@ def test_the_least_rank_is_beyond_what_noise_reaches_with_95_percent(
     found = QuantileChoice.of(fraction, Price.of(epsilon, accounting), rows=3)
     width, unit = found.choice.half_width(4096), 2 * fraction.denominator
     assert (found.least_rank(4096) - 1) * unit <= width < found.least_rank(4096) * unit
+    assert found.half_width(4096) <= found.least_rank(4096)
 
 
 def test_ranks_within_a_hundredth_of_an_end_are_tails() -> None:

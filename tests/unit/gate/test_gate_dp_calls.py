@@ -72,6 +72,13 @@ def test_bounds_of_dates_are_dates_and_count_in_days() -> None:
     assert aggregate.result_type == "numeric"
 
 
+@pytest.mark.parametrize("bound", ["DATE '1970-01-02'", "'1970-01-02'", "TIMESTAMP '1970-01-02 00:00:00'"])
+def test_bounds_of_timestamps_are_dates_or_timestamps_and_count_in_seconds(bound: str) -> None:
+    (aggregate,) = planned(STAFF.format(f"dp_avg(hired::timestamp, '1970-01-01', {bound})")).aggregates
+    assert aggregate.grid is not None
+    assert aggregate.grid.upper * aggregate.grid.step == 86_400
+
+
 def test_the_bounds_of_the_asker_clamp_and_the_raw_column_goes_straight_there() -> None:
     """household has no declared bounds: nothing is computed from it before it is on the grid."""
     assert 'discreet._on_grid("person"."household", ' in native(CENSUS.format("dp_sum(household, 0, 9)"))

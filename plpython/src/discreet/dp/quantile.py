@@ -53,8 +53,12 @@ class QuantileChoice:
 
     @property
     def unit(self) -> int:
-        """What a loss counts for one rank."""
+        """What a row counts in a loss."""
         return self.fraction.denominator * (2 if is_tail(self.fraction) else 1)
+
+    def half_width(self, bins: int) -> int:
+        """With 95 % the bin chosen is no more rows than this away from holding the rank wanted."""
+        return -(-self.choice.half_width(bins) // self.unit)
 
     def least_rank(self, bins: int) -> int:
         """k: how far from the end of a tail the rank wanted lies at least; a constant of price and bins."""

@@ -23,6 +23,9 @@ WIDENING = (
     ("real", "float4"),
     ("double precision", "float8"),
 )
+# of which kinds a bound of dates and timestamps may be
+KINDS = {Family.DATE: {Family.DATE}, Family.TIMESTAMP: TIMES, Family.TIMESTAMPTZ: TIMES}
+SECONDS_OF_A_DAY = 86_400
 BITS_OF_WHOLE = {31: "integer", 63: "bigint"}
 
 
@@ -33,12 +36,12 @@ def constant(node: Any, family: Family, what: str, expressions: Expressions) -> 
         if held.untyped.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
             refuse_constant(what, node)
         held = typed_literal(held.untyped, family, node)
-    kinds = NUMBERS if family in NUMBERS else {family}
-    if not is_constant(node) or held.interval is None or held.family not in kinds:
+    if not is_constant(node) or held.interval is None or held.family not in KINDS.get(family, NUMBERS):
         refuse_constant(what, node)
     if held.interval.lower != held.interval.upper or not held.interval.usable:
         refuse_constant(what, node)
-    return held.interval.lower
+    number = held.interval.lower
+    return number * SECONDS_OF_A_DAY if held.family is Family.DATE and family is not Family.DATE else number
 
 
 def is_constant(node: Any) -> bool:

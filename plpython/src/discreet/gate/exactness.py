@@ -143,7 +143,7 @@ def no_bound(aggregate: Aggregate, terms: Terms) -> str:
         return f"how far a {aggregate.kind.removesuffix('_pop')} is off depends on the data"
     found = terms.choice(measurement)
     # some bin holds the rank asked for, and has no loss; near an end, a rank some way inside is asked for
-    ranks = -(-found.choice.half_width(measurement.bins.number) // found.unit)
+    ranks = found.half_width(measurement.bins.number)
     if is_tail(found.fraction):
         ranks += found.least_rank(measurement.bins.number)
     return f"chosen by rank: with 95 % no more than {ranks} ranks away; how far that is depends on the data"
