@@ -479,7 +479,8 @@ class Gate:
         return str(self._plpy.execute("SELECT session_user::pg_catalog.text AS name, discreet._caller()")[0]["name"])
 
     def setting(self, name: str) -> str:
-        return str(run(self._plpy, "SELECT pg_catalog.current_setting(:name::text) AS value", name=name)[0]["value"])
+        asked = "SELECT pg_catalog.current_setting(:name::pg_catalog.text) AS value"
+        return str(run(self._plpy, asked, name=name)[0]["value"])
 
     def caller_is_curator(self) -> bool:
         rows = self._plpy.execute(
@@ -500,7 +501,8 @@ class Gate:
             self.search(held["path"])
 
     def search(self, path: str) -> None:
-        plan = self._plpy.prepare("SELECT pg_catalog.set_config('search_path', $1, true)", ["text"])
+        # the asker's path is still in force: "text" alone could be a domain of the asker, with a CHECK to run
+        plan = self._plpy.prepare("SELECT pg_catalog.set_config('search_path', $1, true)", ["pg_catalog.text"])
         self._plpy.execute(plan, [path])
 
 
