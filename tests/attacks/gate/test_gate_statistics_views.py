@@ -54,7 +54,8 @@ def test_how_many_rows_a_table_has_is_told_and_named(gated: Target, blind: Conne
     [
         "pg_stat_all_tables", "pg_stat_user_tables", "pg_stat_xact_all_tables", "pg_statio_all_tables",
         "pg_stat_database", "pg_stat_user_indexes", "pg_statio_user_indexes", "pg_stat_user_functions",
-        "pg_stat_xact_user_functions", "pg_stat_wal", "pg_stat_bgwriter", "pg_stat_slru",
+        "pg_stat_xact_user_functions",
+        "pg_stat_wal", "pg_stat_bgwriter", "pg_stat_slru",
     ],
 )  # fmt: skip
 def test_the_statements_of_the_documentation_close_them(closed: Target, view: str) -> None:
