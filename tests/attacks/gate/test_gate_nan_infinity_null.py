@@ -27,8 +27,8 @@ def test_they_add_nothing_here(gated: Target, blind: Connection, special: str) -
 
 
 @pytest.mark.parametrize("kind", ["float8", "float4", "numeric"])
-@pytest.mark.parametrize("asked", QUESTIONS)
-def test_no_function_of_them_fails(gated: Target, blind: Connection, asked: str, kind: str) -> None:
+def test_no_function_of_them_fails(gated: Target, blind: Connection, kind: str) -> None:
     rows = " UNION ALL ".join(f"SELECT {n}, {x}::{kind}" for n, x in enumerate([*SPECIAL, "'-0'", "'7'"]))
     protect(gated, "reading", f"id int PRIMARY KEY, x {kind}", rows, x=(-10, 100))
-    assert how_it_ends(blind, f"SELECT {asked} FROM extra.reading") == "answer"
+    ends = {asked: how_it_ends(blind, f"SELECT {asked} FROM extra.reading") for asked in QUESTIONS}
+    assert ends == dict.fromkeys(QUESTIONS, "answer")

@@ -506,7 +506,8 @@ class Gate:
         return str(self._plpy.execute("SELECT session_user::pg_catalog.text AS name, discreet._caller()")[0]["name"])
 
     def setting(self, name: str) -> str:
-        return str(run(self._plpy, "SELECT pg_catalog.current_setting(:name::text) AS value", name=name)[0]["value"])
+        asked = "SELECT pg_catalog.current_setting(:name::pg_catalog.text) AS value"
+        return str(run(self._plpy, asked, name=name)[0]["value"])
 
     def caller_is_curator(self) -> bool:
         rows = self._plpy.execute(

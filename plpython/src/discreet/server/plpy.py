@@ -30,14 +30,17 @@ class Plpy(Protocol):
 
 
 def run(plpy: Plpy, query: str, **arguments: Any) -> Result:
-    """Runs a statement whose parameters are written :name::type; each is sent as text and cast to its type."""
+    """Runs a statement whose parameters are written :name::type; each is sent as text and cast to its type.
+
+    Where the caller's search_path holds, "text" alone could be a domain of the caller, with a CHECK to run.
+    """
     values = []
     for name, value in arguments.items():
         mark = f":{name}::"
         if mark not in query:
             raise KeyError(f"the statement has no parameter {name}")
         values.append(value if value is None or isinstance(value, list) else str(value))
-        type_name = "text[]" if isinstance(value, list) else "text"
+        type_name = "pg_catalog.text[]" if isinstance(value, list) else "pg_catalog.text"
         query = query.replace(mark, f"${len(values)}::{type_name}::")
-    types = ["text[]" if isinstance(value, list) else "text" for value in values]
+    types = ["pg_catalog.text[]" if isinstance(value, list) else "pg_catalog.text" for value in values]
     return plpy.execute(plpy.prepare(query, types), values)
