@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 import time
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -338,7 +337,8 @@ class Gate:
         try:
             with self._plpy.subtransaction():
                 for statement in self.statements(asked, 0):
-                    self._plpy.prepare(statement.sql, [])
+                    for sql in statement.ways:
+                        self._plpy.prepare(sql, [])
                 self._plpy.prepare(self.answer_sql(asked), ["jsonb"])
         except self._plpy.SPIError as error:
             raise RefusedShapeError(
@@ -369,11 +369,12 @@ class Gate:
     def measured(self, asked: Asked) -> list[list[object]]:
         """Runs and releases. Whatever goes wrong from here on may depend on the data, and is told to the log only."""
         from discreet.gate.measure import domain_groups, measure
+        from discreet.server.totals import totals
 
         rows: list[list[object]] = []
         try:
             for keys in asked.plan.grouping.sets:
-                found = self.totals(asked, keys)
+                found = totals(self._plpy, asked.plan, keys)
                 known = domain_groups(asked.plan, keys, asked.texts)
                 rows += measure(asked.plan, self.terms(asked, keys), known, found)
         except Exception as error:
@@ -382,26 +383,6 @@ class Gate:
             self._plpy.log(f"discreet: {type(error).__name__} after the data was touched: {error}")
             raise TouchedDataError from None
         return rows
-
-    def totals(self, asked: Asked, keys: tuple[int, ...]) -> dict[tuple[str | None, ...], dict[Any, Any]]:
-        """The exact totals of every group of a grouping set."""
-        from discreet.gate.measurements import BINS, Quantity
-        from discreet.gate.run import statements
-
-        found: dict[tuple[str | None, ...], dict[Any, Any]] = {}
-        for statement in statements(asked.plan, keys, secrets.randbits(62)):
-            for row in self._plpy.execute(statement.sql):
-                values = list(row.values())
-                texts = dict(zip(keys, values[: len(keys)], strict=True))
-                group = tuple(texts.get(position) for position in range(len(asked.plan.grouping.keys)))
-                totals = found.setdefault(group, {})
-                numbers = [int(number) for number in values[len(keys) :]]
-                first = statement.measurements[0]
-                if first.quantity is Quantity.QUANTILE:
-                    totals.setdefault(first, [0] * BINS)[numbers[0]] += numbers[1]
-                else:
-                    totals.update(zip(statement.measurements, numbers, strict=True))
-        return found
 
     def stored(self, asked: Asked, rows: list[list[object]]) -> None:
         self.ledger("store", {"key": asked.key, "dataset": asked.plan.dataset.name, "answer": rows})
