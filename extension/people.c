@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#define LONGEST_JSON 0x0FFFFFFF	/* more than a jsonb can hold */
 #define AHEAD 16				/* cells that are asked for before it is their turn */
 
 /* arguments of the transition function, after the state */
@@ -813,5 +814,7 @@ discreet_people_final(PG_FUNCTION_ARGS)
 			append_groups(&json, people);
 	}
 	appendStringInfoChar(&json, ']');
+	if (json.len > LONGEST_JSON)
+		leave_to_sql("there are too many groups");
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(json.data, json.len));
 }

@@ -59,14 +59,20 @@ def together_ways(
 
 
 def single_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...]) -> str:
-    """Everybody has at most one row. Grouped by the keys themselves: their texts, one for each, are made once."""
+    """Everybody has at most one row, and is in one group: only groups are turned into text, and looked up."""
     numbers = [f"m{n}" for n in range(len(measurements))]
     columns = [f"{number_sql(m)} AS {name}" for m, name in zip(measurements, numbers, strict=True)]
     grouped = (
-        f"SELECT {', '.join(key_columns(plan, keys) + columns)} FROM {plan.source.sql}{where(plan, keys)}"
+        f"SELECT {', '.join(key_columns(plan, keys) + columns)} FROM {plan.source.sql}{where(plan, ())}"
         f"{group_by(len(keys))}"
     )
-    return f"SELECT {', '.join(outer_texts(keys) + numbers)} FROM ({grouped}) AS grouped" if keys else grouped
+    if not keys:
+        return grouped
+    known = [
+        f"(k{key} IN ({', '.join(domain)}))" for key in keys if (domain := plan.grouping.keys[key].canonical_domain)
+    ]
+    only = f" WHERE {' AND '.join(known)}" if known else ""
+    return f"SELECT {', '.join(outer_texts(keys) + numbers)} FROM ({grouped}) AS grouped{only}"
 
 
 def people_subjects(measurements: tuple[Measurement, ...]) -> dict[str, str]:

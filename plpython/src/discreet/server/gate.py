@@ -304,12 +304,10 @@ class Gate:
 
     def domain_texts(self, plan: Any) -> dict[int, list[str]]:
         """The known values of each key, as the server writes them."""
-        from discreet.gate.values import one_of_its_equals
-
         texts = {}
         for position, key in enumerate(plan.grouping.keys):
             if key.domain is not None:
-                listed = ", ".join(f"({one_of_its_equals(entry, key.family)})::pg_catalog.text" for entry in key.domain)
+                listed = ", ".join(f"({entry})::pg_catalog.text" for entry in key.canonical_domain)
                 rows = self.before_data(f"SELECT pg_catalog.unnest(ARRAY[{listed}]) AS text")
                 texts[position] = list(dict.fromkeys(row["text"] for row in rows))
         return texts
