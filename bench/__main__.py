@@ -1,4 +1,4 @@
-"""`python -m bench`: measures on a throw-away cluster, prints a table and writes it to bench/results.md."""
+"""`python -m bench`: measures on a throw-away cluster and prints a table; a complete one goes to bench/results.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dev.cluster import Cluster
 
-from bench import budget, dp
+from bench import budget, dp, gate
 from bench.measure import Line, Subject
 
 RESULTS = Path(__file__).with_name("results.md")
@@ -27,6 +27,7 @@ SETTINGS = {
 Benchmark = Callable[[Subject], Iterable[Line]]
 FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
     "dp": (dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
+    "gate": (gate.load, (gate.row_level, gate.person_level, gate.fixed_cost, gate.exactness)),
     "budget": (budget.load, (budget.charge, budget.concurrent_charges, budget.charge, budget.accounting)),
 }
 
@@ -86,7 +87,8 @@ def main() -> None:
         "Medians; in brackets the middle half of the durations, or the range of the rates.\n"
     )
     print(f"\n{heading}\n{table(lines)}", end="")
-    RESULTS.write_text(f"# What discreet costs\n\nWritten by `make bench`.\n\n{heading}\n{table(lines)}")
+    if arguments.only is None:
+        RESULTS.write_text(f"# What discreet costs\n\nWritten by `make bench`.\n\n{heading}\n{table(lines)}")
 
 
 if __name__ == "__main__":

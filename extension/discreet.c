@@ -21,6 +21,7 @@ void		_PG_init(void);
 
 double		epsilon_wish = 0.1;
 char	   *ledger_conninfo = NULL;
+int			people_memory = 256 * 1024;
 static char *level_wish = NULL;
 
 void
@@ -38,6 +39,10 @@ _PG_init(void)
 							   "Connection string of the ledger; empty: the server's own socket and port.",
 							   NULL, &ledger_conninfo, "",
 							   PGC_SUSET, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+	DefineCustomIntVariable("discreet.people_memory",
+							"Memory for the people of a question, per process; above it the server sorts them on disk.",
+							NULL, &people_memory, 256 * 1024, 64, MAX_KILOBYTES,
+							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("discreet");
 
 	install_hooks();

@@ -5,6 +5,8 @@
  *   ledger.c      a libpq connection in backend memory, on which charges commit on their own
  *   values.c      what a value is on the integer grid on which sums are exact
  *   aggregates.c  transitions of the dp_ aggregates, and the way to Python for the released number
+ *   numbering.c   numbers for persons, groups and what each person has in each
+ *   people.c      aggregate _people of the gate: what each person adds to each group
  *   run.c         the run step of a question, in the name of who owns the tables
  *   explain.c     a hook that knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
  *   executor.c    hooks that find the dp_ aggregates of a statement and pay before any row is read
@@ -28,6 +30,7 @@
 /* discreet.c */
 extern double epsilon_wish;
 extern char *ledger_conninfo;
+extern int	people_memory;
 
 /* ledger.c */
 extern Jsonb *ledger_call(const char *operation, const char *request);

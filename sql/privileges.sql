@@ -89,5 +89,6 @@ GRANT USAGE ON SCHEMA discreet TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     discreet._on_grid(anyelement, int, bigint, bigint),
     discreet._bin(anyelement, float8, float8, int),
-    discreet._log_bin(anyelement, int, int, int)
+    discreet._log_bin(anyelement, int, int, int),
+    discreet._people("any", bigint, int, int, text, "any")
 TO PUBLIC;

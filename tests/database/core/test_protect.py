@@ -348,3 +348,9 @@ def test_a_superuser_moves_a_table_to_another_dataset(admin: Connection, person:
     admin.execute("SELECT discreet.unprotect('hr.person')")
     admin.execute("SELECT discreet.protect('hr.person', 'id', epsilon => 1)")
     assert admin.execute(PROTECTED).fetchall() == [("hr.person", "hr.person", "id", "noisy")]
+
+
+def test_a_unit_whose_values_have_no_hash_is_refused(carol: Connection) -> None:
+    carol.execute("CREATE TABLE hr.purse (owner money, x int)")
+    with refused("22023", "cannot tell people apart", "uuid"):
+        carol.execute("SELECT discreet.protect('hr.purse', 'owner', epsilon => 1)")

@@ -221,3 +221,14 @@ def test_error_columns_and_wanted_accuracy(asker: Asker) -> None:
     assert 0 < error <= 5
     # the half-width at epsilon is about ln(20) / epsilon
     assert Decimal("0.5") < asker.spent("staff") < Decimal("0.7")
+
+
+def test_a_quantile_that_is_shown_twice_is_drawn_once(asker: Asker) -> None:
+    """Two draws at the price of one would be averaged."""
+    twice = (
+        "SELECT percentile_cont(0.5) {0} AS a, percentile_disc(0.5) {0} AS b, min(salary), percentile_disc(0) {0} AS c"
+    )
+    within = "WITHIN GROUP (ORDER BY salary)"
+    for _ in range(5):
+        (row,) = asker.json(f"{twice.format(within)} FROM hr.employee", "0.05", fresh=True)
+        assert (float(row["a"]), float(row["min"])) == (float(row["b"]), float(row["c"]))

@@ -64,6 +64,9 @@ class CatalogInMemory:
     def column_names(self, relation: Relation) -> list[str]:
         return [column.name for column in self.table(relation).columns]
 
+    def hashable(self, column: Column) -> bool:
+        return column.base_type != "money"
+
     def accepts(self, column: Column, value: str) -> bool:
         return column.base_type != "integer" or value.lstrip("-").isdigit()
 

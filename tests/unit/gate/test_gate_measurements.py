@@ -120,3 +120,21 @@ def test_gaussian_noise_is_calibrated_to_the_root_of_the_groups() -> None:
     """Variance = groups · rows² / (2 rho / measurements)."""
     count = Measurement(Quantity.ROWS, Subject())
     assert abs(float(terms(VISITS, "zcdp").noise(count).scale) ** 2 - 3 * 25) < 1e-6
+
+
+@pytest.mark.parametrize("quantity", [Quantity.TOTAL, Quantity.CENTRED])
+def test_under_bounded_neighbours_a_sum_may_change_twice_in_one_group(quantity: Quantity) -> None:
+    """A value may go from one bound to the other: 2 s, not √2 s, in each group."""
+    grid = Grid(0, -100, 100)
+    measured = Measurement(quantity, Subject("x", None, grid))
+    found = terms("SELECT sum(salary) FROM hr.employee", "zcdp", "bounded").noise(measured)
+    changed = abs(contribution(quantity, grid, [100], 1) - contribution(quantity, grid, [-100], 1))
+    assert float(found.scale) ** 2 >= changed**2 / 2  # rho 1 = change² / (2 variance)
+
+
+def test_under_bounded_neighbours_the_loss_of_a_bin_changes_twice() -> None:
+    median = Measurement(Quantity.QUANTILE, Subject("x"), Fraction(1, 2))
+    one = terms("SELECT count(*) FROM hr.employee", "zcdp").choice(median).choice
+    two = terms("SELECT count(*) FROM hr.employee", "zcdp", "bounded").choice(median).choice
+    assert two.sensitivity == 2 * one.sensitivity
+    assert two.price == one.price

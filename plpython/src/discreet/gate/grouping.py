@@ -32,6 +32,10 @@ class Key:
     def canonical(self) -> str:
         return one_of_its_equals(self.sql, self.family)
 
+    @property
+    def canonical_domain(self) -> list[str]:
+        return [one_of_its_equals(entry, self.family) for entry in self.domain or ()]
+
 
 @dataclass(frozen=True)
 class Grouping:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
 
-MULTI_STATEMENT = (Quantity.DISTINCT, Quantity.QUANTILE)
+# PostgreSQL gives an aggregate at most 99 arguments
+MOST_VALUES = 90
 
 
 @dataclass(frozen=True)
 class Statement:
     """Native SQL whose columns are the texts of the keys of a grouping set, then an integer per measurement.
 
-    A statement for a quantile has two integers instead: bin and number.
+    A statement for a quantile has two integers instead: bin and number. Where there are two ways to the same rows, the
+    second is to be gone when the first meets a limit of the program.
     """
 
-    sql: str
+    ways: tuple[str, ...]
     keys: tuple[int, ...]
     measurements: tuple[Measurement, ...]
 
@@ -26,15 +29,19 @@ class Statement:
         quantile = self.measurements[0].quantity is Quantity.QUANTILE
         return len(self.keys) + (2 if quantile else len(self.measurements))
 
+    @property
+    def sql(self) -> str:
+        return self.ways[0]
+
 
 def statements(plan: Plan, keys: tuple[int, ...], seed: int) -> list[Statement]:
     """Those of one grouping set; `seed` is the fresh secret of the keyed hash."""
     alone = [m for m in plan.measurements if is_alone(m, plan)]
     together = tuple(m for m in plan.measurements if m not in alone)
-    built = [Statement(main_sql(plan, keys, together, seed), keys, together)] if together else []
+    built = [Statement(together_ways(plan, keys, together, seed), keys, together)] if together else []
     for measurement in alone:
         build = quantile_sql if measurement.quantity is Quantity.QUANTILE else distinct_sql
-        built.append(Statement(build(plan, keys, measurement, seed), keys, (measurement,)))
+        built.append(Statement((build(plan, keys, measurement, seed),), keys, (measurement,)))
     return built
 
 
@@ -44,13 +51,95 @@ def is_alone(measurement: Measurement, plan: Plan) -> bool:
     return measurement.quantity is Quantity.DISTINCT and not plan.source.single
 
 
-def main_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...], seed: int) -> str:
+def together_ways(
+    plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...], seed: int
+) -> tuple[str, ...]:
     if plan.source.single:
-        columns = [f"{single_sql(m)} AS m{n}" for n, m in enumerate(measurements)]
-        return (
-            f"SELECT {', '.join(key_texts(plan, keys) + columns)} FROM {plan.source.sql}{where(plan, keys)}"
-            f"{group_by(len(keys))}"
-        )
+        return (single_sql(plan, keys, measurements),)
+    nested = nested_sql(plan, keys, measurements, seed)
+    subjects = people_subjects(measurements)
+    if len(subjects) + len(keys) > MOST_VALUES:
+        return (nested,)
+    return people_sql(plan, keys, measurements, subjects, seed), nested
+
+
+def single_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...]) -> str:
+    """Everybody has at most one row, and is in one group: only groups are turned into text, and looked up."""
+    numbers = [f"m{n}" for n in range(len(measurements))]
+    columns = [f"{number_sql(m)} AS {name}" for m, name in zip(measurements, numbers, strict=True)]
+    grouped = (
+        f"SELECT {', '.join(key_columns(plan, keys) + columns)} FROM {plan.source.sql}{where(plan, ())}"
+        f"{group_by(len(keys))}"
+    )
+    if not keys:
+        return grouped
+    known = [
+        f"(k{key} IN ({', '.join(domain)}))" for key in keys if (domain := plan.grouping.keys[key].canonical_domain)
+    ]
+    only = f" WHERE {' AND '.join(known)}" if known else ""
+    return f"SELECT {', '.join(outer_texts(keys) + numbers)} FROM ({grouped}) AS grouped{only}"
+
+
+def people_subjects(measurements: tuple[Measurement, ...]) -> dict[str, str]:
+    """The values that discreet._people is given, and what it makes of each: counts (R), sums too (S), squares too (Q).
+
+    NULL is what is not counted.
+    """
+    subjects: dict[str, str] = {}
+    for measurement in measurements:
+        value = people_value(measurement.subject)
+        kind = "R" if measurement.subject.grid is None else "Q" if measurement.quantity is Quantity.SQUARES else "S"
+        subjects[value] = max(subjects.get(value, "R"), kind, key="RSQ".index)
+    return subjects
+
+
+def people_value(subject: Subject) -> str:
+    conditions = [subject.condition] if subject.condition else []
+    value = "1::pg_catalog.int8"
+    if subject.grid is not None:
+        value = grid_sql(subject)
+    elif subject.argument is not None:
+        conditions.append(f"({subject.argument} IS DISTINCT FROM NULL)")  # count() counts a row of NULLs
+    return f"CASE WHEN {' AND '.join(conditions)} THEN {value} END" if conditions else value
+
+
+def people_sql(
+    plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...], subjects: dict[str, str], seed: int
+) -> str:
+    """All in one pass: discreet._people keeps what each person has in each group in memory."""
+    limits = plan.source.limits
+    values = {value: f"s{n}" for n, value in enumerate(subjects)}
+    columns = [f"{plan.source.unit} AS u", *(f"{value} AS {name}" for value, name in values.items())]
+    # in a subquery: texts of several collations can be arguments only as its columns
+    rows = f"SELECT {', '.join(columns + key_columns(plan, keys))} FROM {plan.source.sql}{where(plan, keys)}"
+    given = [
+        f"{seed}::pg_catalog.int8",
+        str(limits.max_groups),
+        str(limits.max_rows),
+        f"'{''.join(subjects.values())}'",
+    ]
+    arguments = ", ".join(["u", *given, *values.values(), *(f"k{key}" for key in keys)])
+    found = f"SELECT discreet._people({arguments}) AS found FROM ({rows}) AS rows"
+    texts = [f"pg_catalog.jsonb_extract_path_text(g, '0', '{n}')" for n in range(len(keys))]
+    places = {value: place for place, value in enumerate(subjects, start=1)}
+    numbers = [people_number(m, places[people_value(m.subject)]) for m in measurements]
+    return (
+        f"SELECT {', '.join(f'{column} AS c{n}' for n, column in enumerate(texts + numbers))} FROM ({found}) AS people,"
+        " LATERAL pg_catalog.jsonb_array_elements(found::pg_catalog.jsonb) AS groups(g)"
+    )
+
+
+def people_number(measurement: Measurement, place: int) -> str:
+    people, rows, total, squares = (
+        f"pg_catalog.jsonb_extract_path_text(g, '{place}', '{n}')::pg_catalog.numeric" for n in range(4)
+    )
+    if measurement.quantity is Quantity.PEOPLE:
+        return people
+    return rows if measurement.quantity is Quantity.ROWS else combined(measurement, rows, total, squares)
+
+
+def nested_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...], seed: int) -> str:
+    """The same by sorting, on disk if it must be."""
     pieces = {
         piece: f"p{n}" for n, piece in enumerate(dict.fromkeys(p for m in measurements for p in person_pieces(m)))
     }
@@ -65,13 +154,12 @@ def main_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement,
     grouped = f"SELECT {person} FROM {plan.source.sql}{where(plan, keys)}{group_by(1 + len(keys))}"
     rows = plan.source.limits.max_rows
     columns = [f"{person_sql(m, pieces, rows)} AS m{n}" for n, m in enumerate(measurements)]
-    texts = [f"(k{key})::pg_catalog.text" for key in keys]
     chosen = chosen_groups(plan, keys, grouped, seed)
-    return f"SELECT {', '.join(texts + columns)} FROM ({chosen}) AS person{group_by(len(keys))}"
+    return f"SELECT {', '.join(outer_texts(keys) + columns)} FROM ({chosen}) AS person{group_by(len(keys))}"
 
 
-def single_sql(measurement: Measurement) -> str:
-    """Everybody has at most one row."""
+def number_sql(measurement: Measurement) -> str:
+    """Where everybody has at most one row."""
     subject, quantity = measurement.subject, measurement.quantity
     only = filter_sql(subject)
     if quantity is Quantity.PEOPLE:
@@ -134,7 +222,7 @@ def person_sql(measurement: Measurement, pieces: dict[str, str], rows: int) -> s
 
 def chosen_groups(plan: Plan, keys: tuple[int, ...], grouped: str, seed: int) -> str:
     """Persons in at most max_groups groups each; who is in more keeps those that the keyed hash puts first."""
-    if not keys:
+    if known_groups(plan, keys) <= plan.source.limits.max_groups:
         return grouped
     order = group_order(keys, seed)
     place = f"pg_catalog.row_number() OVER (PARTITION BY u ORDER BY {order})"
@@ -142,9 +230,20 @@ def chosen_groups(plan: Plan, keys: tuple[int, ...], grouped: str, seed: int) ->
     return f"SELECT * FROM ({ranked}) AS ranked WHERE place <= {plan.source.limits.max_groups}"
 
 
+def known_groups(plan: Plan, keys: tuple[int, ...]) -> float:
+    """The most groups there can be."""
+    domains = (plan.grouping.keys[key].domain for key in keys)
+    return math.prod(math.inf if domain is None else len(domain) for domain in domains)
+
+
 def group_order(keys: tuple[int, ...], seed: int) -> str:
     texts = ", ".join(f'(k{key})::pg_catalog.text COLLATE pg_catalog."C"' for key in keys)
-    return f"pg_catalog.hashtextextended(pg_catalog.concat_ws('|', {texts}), {seed}), {texts}"
+    return f"pg_catalog.hashtextextended(pg_catalog.concat_ws('|', {texts}), {person_secret(seed)}), {texts}"
+
+
+def person_secret(seed: int) -> str:
+    """A secret of each person `u`, so that not everybody's choice is the same; of equal units, the same."""
+    return f"pg_catalog.hash_record_extended(ROW(u), {seed})"
 
 
 def distinct_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, seed: int) -> str:
@@ -177,7 +276,7 @@ def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, 
     columns = ", ".join([f"{plan.source.unit} AS u", *key_columns(plan, keys), f"{subject.argument} AS x"])
     rows = f"SELECT {'DISTINCT ' if distinct else ''}{columns} FROM {plan.source.sql}{where(plan, keys)}{only}"
     partition = ", ".join(["u", *(f"k{key}" for key in keys)])
-    order = f'pg_catalog.hashtextextended((x)::pg_catalog.text COLLATE pg_catalog."C", {seed})'
+    order = f'pg_catalog.hashtextextended((x)::pg_catalog.text COLLATE pg_catalog."C", {person_secret(seed)})'
     place = f"pg_catalog.row_number() OVER (PARTITION BY {partition} ORDER BY {order})"
     group = "1"
     if keys:
@@ -196,10 +295,6 @@ def grid_sql(subject: Subject) -> str:
 
 def filter_sql(subject: Subject) -> str:
     return f" FILTER (WHERE {subject.condition})" if subject.condition else ""
-
-
-def key_texts(plan: Plan, keys: tuple[int, ...]) -> list[str]:
-    return [f"({plan.grouping.keys[key].canonical})::pg_catalog.text AS k{key}" for key in keys]
 
 
 def key_columns(plan: Plan, keys: tuple[int, ...]) -> list[str]:

@@ -105,6 +105,15 @@ class DatabaseCatalog:
         )
         return [row["attname"] for row in rows]
 
+    def hashable(self, column: Column) -> bool:
+        """Looks the hash function up, and calls it for no value."""
+        try:
+            with self._plpy.subtransaction():
+                self._plpy.execute(f"SELECT hash_record_extended(ROW(NULL::{column.base_type}), 0)")
+        except self._plpy.SPIError:
+            return False
+        return True
+
     def accepts(self, column: Column, value: str) -> bool:
         """Only for built-in types: the input function of a user's type would run with our rights."""
         assert column.built_in

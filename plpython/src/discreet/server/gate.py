@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import secrets
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -16,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
-from discreet.server.acting import acting_role, run_as
+from discreet.server.acting import acting_role
 from discreet.server.parser import load_parser
 from discreet.server.plpy import Plpy, run
 
@@ -323,12 +322,10 @@ class Gate:
 
     def domain_texts(self, plan: Any) -> dict[int, list[str]]:
         """The known values of each key, as the server writes them."""
-        from discreet.gate.values import one_of_its_equals
-
         texts = {}
         for position, key in enumerate(plan.grouping.keys):
             if key.domain is not None:
-                listed = ", ".join(f"({one_of_its_equals(entry, key.family)})::pg_catalog.text" for entry in key.domain)
+                listed = ", ".join(f"({entry})::pg_catalog.text" for entry in key.canonical_domain)
                 rows = self.before_data(f"SELECT pg_catalog.unnest(ARRAY[{listed}]) AS text")
                 texts[position] = list(dict.fromkeys(row["text"] for row in rows))
         return texts
@@ -355,7 +352,8 @@ class Gate:
         try:
             with self._plpy.subtransaction():
                 for statement in self.statements(asked, 0):
-                    self._plpy.prepare(statement.sql, [])
+                    for sql in statement.ways:
+                        self._plpy.prepare(sql, [])
                 self._plpy.prepare(self.answer_sql(asked), ["jsonb"])
         except self._plpy.SPIError as error:
             raise RefusedShapeError(
@@ -386,11 +384,12 @@ class Gate:
     def measured(self, asked: Asked) -> list[list[object]]:
         """Runs and releases. Whatever goes wrong from here on may depend on the data, and is told to the log only."""
         from discreet.gate.measure import domain_groups, measure
+        from discreet.server.totals import totals
 
         rows: list[list[object]] = []
         try:
             for keys in asked.plan.grouping.sets:
-                found = self.totals(asked, keys)
+                found = totals(self._plpy, asked.plan, keys, asked.acting)
                 known = domain_groups(asked.plan, keys, asked.texts)
                 rows += measure(asked.plan, self.terms(asked, keys), known, found, self.pause)
         except Exception as error:
@@ -405,30 +404,6 @@ class Gate:
         if time.monotonic() - self._paused > 0.1:
             self._plpy.execute("SELECT")
             self._paused = time.monotonic()
-
-    def totals(self, asked: Asked, keys: tuple[int, ...]) -> dict[tuple[str | None, ...], dict[Any, Any]]:
-        """The exact totals of every group of a grouping set."""
-        from discreet.gate.run import statements
-
-        found: dict[tuple[str | None, ...], dict[Any, Any]] = {}
-        for statement in statements(asked.plan, keys, secrets.randbits(62)):
-            for values in self.native_rows(statement, asked.acting):
-                texts = dict(zip(keys, values[: len(keys)], strict=True))
-                group = tuple(texts.get(position) for position in range(len(asked.plan.grouping.keys)))
-                totals = found.setdefault(group, {})
-                numbers = [int(number) for number in values[len(keys) :]]
-                first = statement.measurements[0]
-                if first.bins is not None:
-                    totals.setdefault(first, [0] * first.bins.number)[numbers[0]] += numbers[1]
-                else:
-                    totals.update(zip(statement.measurements, numbers, strict=True))
-        return found
-
-    def native_rows(self, statement: Any, role: int) -> Iterator[list[Any]]:
-        """The rows of a native statement, run in the name of a role."""
-        names = ", ".join(f"c{n}" for n in range(statement.columns))
-        listed = f"SELECT pg_catalog.jsonb_build_array({names})::pg_catalog.text FROM ({statement.sql}) AS t({names})"
-        return (json.loads(text) for text in run_as(self._plpy, role, listed))
 
     def stored(self, asked: Asked, rows: list[list[object]]) -> None:
         self.ledger("store", {"key": asked.key, "dataset": asked.plan.dataset.name, "answer": rows})

@@ -1,0 +1,887 @@
+/*
+ * people.c: aggregate _people computes in one pass what every person has in every group, bounds it, and sums it up per
+ * group. gate/run.py says the same in nested SQL, which sorts on disk: what is too much here is left to that.
+ */
+#include "discreet.h"
+
+#include "access/nbtree.h"
+#include "access/tupmacs.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "common/int.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "numbering.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#define LONGEST_JSON 0x0FFFFFFF	/* more than a jsonb can hold */
+#define AHEAD 16				/* cells that are asked for before it is their turn */
+
+/* arguments of the transition function, after the state */
+enum
+{
+	UNIT = 1, SEED, MAX_GROUPS, MAX_ROWS, SUBJECTS, FIRST_SUBJECT
+};
+
+/* What is known before the first row; goes between workers as it is. */
+typedef struct Question
+{
+	int64		seed;
+	int32		max_groups;
+	int32		max_rows;
+	int32		keys;
+	int32		subjects;
+	int32		pieces;			/* of all subjects */
+	bool		by_word;		/* a person is a word */
+	char		kinds[FUNC_MAX_ARGS];	/* of the subjects: R, S or Q */
+	int16		unit_length;	/* of the type of persons */
+} Question;
+
+/* A key of GROUP BY. What it is in SQL, its value, is turned into text once. */
+typedef struct GroupKey
+{
+	Numbering	values;			/* -> text */
+	Numbering	texts;
+	Numbering	groups;			/* by this key and those before it: group by those << 32 | text */
+	int16		length;			/* of the type */
+	bool		by_value;
+	bool		is_text;
+	bool		by_output;		/* the text comes from the type's output function, not from a cast */
+	FmgrInfo	to_text;
+} GroupKey;
+
+/*
+ * A cell is what a person has in a group: its key is person << 32 | group, its values are the pieces of each subject in
+ * turn: R count; S count, sum; Q count, sum, sum of squares of 128 bits. Rows wait in a batch.
+ */
+typedef struct People
+{
+	Question	question;
+	MemoryContext context;
+	Numbering	persons;
+	Numbering	cells;
+	GroupKey   *keys;
+	int			waiting;
+	uint64		units[BATCH];	/* of the batch: persons as words, or where each begins in unit_bytes */
+	int32		unit_lengths[BATCH];
+	StringInfoData unit_bytes;
+	uint64		added[BATCH];	/* cells */
+	int64	   *pieces;			/* what is added to each */
+} People;
+
+static inline int
+pieces_of(char kind)
+{
+	return kind == 'R' ? 1 : kind == 'S' ? 2 : 4;
+}
+
+/* Makes a state in the aggregate's own memory. */
+static People *
+begin_people(FunctionCallInfo fcinfo, const Question *question)
+{
+	MemoryContext aggregate;
+	MemoryContext context;
+	People	   *people;
+
+	if (!AggCheckCallContext(fcinfo, &aggregate))
+		elog(ERROR, "a function of _people was called outside an aggregate");
+	context = AllocSetContextCreate(aggregate, "people", ALLOCSET_DEFAULT_SIZES);
+	people = MemoryContextAllocZero(context, sizeof(People));
+	people->question = *question;
+	people->context = context;
+	begin_numbering(&people->persons, context, !question->by_word, 0);
+	begin_numbering(&people->cells, context, false, question->pieces);
+	people->pieces = take_memory(context, sizeof(int64) * question->pieces * BATCH);
+	people->keys = MemoryContextAllocZero(context, sizeof(GroupKey) * question->keys);
+	for (int n = 0; n < question->keys; n++)
+	{
+		begin_numbering(&people->keys[n].texts, context, true, 0);
+		begin_numbering(&people->keys[n].groups, context, false, 0);
+	}
+	return people;
+}
+
+static uint32
+number_of_groups(const People *people)
+{
+	return people->question.keys == 0 ? 1 : people->keys[people->question.keys - 1].groups.used;
+}
+
+/* Before the first row */
+
+/* Whether values are equal just when their bytes are. */
+static bool
+is_equal_as_bytes(Oid type, Oid collation)
+{
+	TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
+	Oid			equal_image = InvalidOid;
+
+	/* blanks at the end of a character(n) do not count, though PostgreSQL lets it pass */
+	if (type == BPCHAROID || (type_is_collatable(type) && !OidIsValid(collation)))
+		return false;
+	if (OidIsValid(cache->btree_opf))
+		equal_image = get_opfamily_proc(cache->btree_opf, cache->btree_opintype, cache->btree_opintype,
+										BTEQUALIMAGE_PROC);
+	return OidIsValid(equal_image) &&
+		DatumGetBool(OidFunctionCall1Coll(equal_image, collation, ObjectIdGetDatum(cache->btree_opintype)));
+}
+
+static void
+describe_key(GroupKey *key, Oid type, MemoryContext context)
+{
+	Oid			function = InvalidOid;
+	bool		is_varlena;
+
+	get_typlenbyval(type, &key->length, &key->by_value);
+	if (type == TEXTOID ||
+		find_coercion_pathway(TEXTOID, type, COERCION_EXPLICIT, &function) == COERCION_PATH_RELABELTYPE)
+	{
+		key->is_text = true;
+		return;
+	}
+	if (!OidIsValid(function))
+	{
+		key->by_output = true;
+		getTypeOutputInfo(type, &function, &is_varlena);
+	}
+	fmgr_info_cxt(function, &key->to_text, context);
+	begin_numbering(&key->values, context, !key->by_value, 1);
+}
+
+static People *
+first_row(FunctionCallInfo fcinfo)
+{
+	Question	question = {0};
+	TargetEntry *unit = linitial(AggGetAggref(fcinfo)->args);
+	Oid			type = getBaseType(exprType((Node *) unit->expr));
+	text	   *kinds;
+	MemoryContext caller;
+	People	   *people;
+
+	for (int n = SEED; n <= SUBJECTS; n++)
+		if (PG_ARGISNULL(n))
+			elog(ERROR, "argument %d of _people is NULL", n);
+	kinds = PG_GETARG_TEXT_PP(SUBJECTS);
+	question.seed = PG_GETARG_INT64(SEED);
+	question.max_groups = PG_GETARG_INT32(MAX_GROUPS);
+	question.max_rows = PG_GETARG_INT32(MAX_ROWS);
+	question.subjects = VARSIZE_ANY_EXHDR(kinds);
+	question.keys = PG_NARGS() - FIRST_SUBJECT - question.subjects;
+	if (question.keys < 0 || question.max_groups < 1 || question.max_rows < 1)
+		elog(ERROR, "arguments of _people are too few or too small");
+	memcpy(question.kinds, VARDATA_ANY(kinds), question.subjects);
+	for (int n = 0; n < question.subjects; n++)
+	{
+		if (strchr("RSQ", question.kinds[n]) == NULL ||
+			get_fn_expr_argtype(fcinfo->flinfo, FIRST_SUBJECT + n) != INT8OID)
+			elog(ERROR, "subject %d of _people is of no known kind", n);
+		question.pieces += pieces_of(question.kinds[n]);
+	}
+	if (!is_equal_as_bytes(type, exprCollation((Node *) unit->expr)))
+		leave_to_sql("equal persons may be written differently");
+	get_typlenbyval(type, &question.unit_length, &question.by_word);
+
+	people = begin_people(fcinfo, &question);
+	caller = MemoryContextSwitchTo(people->context);
+	initStringInfo(&people->unit_bytes);
+	MemoryContextSwitchTo(caller);
+	for (int n = 0; n < question.keys; n++)
+	{
+		Oid			key_type = get_fn_expr_argtype(fcinfo->flinfo, FIRST_SUBJECT + question.subjects + n);
+
+		describe_key(&people->keys[n], getBaseType(key_type), people->context);
+	}
+	return people;
+}
+
+/* Rows */
+
+static inline uint64
+word_of(Datum datum, int16 length)
+{
+	uint64		word = 0;
+
+	store_att_byval(&word, datum, length);
+	return word;
+}
+
+/* Of a value that is not passed by value. */
+static Span
+span_of(Datum datum, int16 length)
+{
+	struct varlena *packed;
+
+	if (length > 0)
+		return (Span) {DatumGetPointer(datum), length};
+	if (length == -2)
+		return (Span) {DatumGetCString(datum), strlen(DatumGetCString(datum))};
+	packed = PG_DETOAST_DATUM_PACKED(datum);
+	return (Span) {VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed)};
+}
+
+/* The number of value::text. */
+static uint32
+text_of(GroupKey *key, NullableDatum value)
+{
+	uint32		known = key->values.used;
+	uint32		number;
+	Entry	   *entry;
+
+	if (value.isnull)
+		return number_of_span(&key->texts, (Span) {"", -1});
+	if (key->is_text)
+		return number_of_span(&key->texts, span_of(value.value, -1));
+	if (key->by_value)
+		number = number_of_word(&key->values, word_of(value.value, key->length));
+	else
+		number = number_of_span(&key->values, span_of(value.value, key->length));
+	entry = entry_at(&key->values, number);
+	if (number == known)
+	{
+		Datum		text = key->by_output ? CStringGetDatum(OutputFunctionCall(&key->to_text, value.value)) :
+			FunctionCall1(&key->to_text, value.value);
+
+		entry->values[0] = number_of_span(&key->texts, span_of(text, key->by_output ? -2 : -1));
+	}
+	return (uint32) entry->values[0];
+}
+
+static uint32
+group_of_row(FunctionCallInfo fcinfo, People *people)
+{
+	const NullableDatum *values = &fcinfo->args[FIRST_SUBJECT + people->question.subjects];
+	uint32		group = 0;
+
+	for (int n = 0; n < people->question.keys; n++)
+	{
+		uint32		text = text_of(&people->keys[n], values[n]);
+
+		group = number_of_word(&people->keys[n].groups, (uint64) group << 32 | text);
+	}
+	return group;
+}
+
+static inline int128 *
+squares_of(const int64 *pieces)
+{
+	return (int128 *) (pieces + 2);
+}
+
+/* Adds the batch to the cells. */
+static void
+add_to_cells(People *people)
+{
+	uint32		cells[BATCH];
+	const int64 *theirs = people->pieces;
+	bool		overflow = false;
+
+	CHECK_FOR_INTERRUPTS();
+	number_words(&people->cells, people->added, cells, people->waiting);
+	for (int n = 0; n < people->waiting; n++)
+	{
+		int64	   *ours = entry_at(&people->cells, cells[n])->values;
+
+		for (int s = 0; s < people->question.subjects; s++)
+		{
+			char		kind = people->question.kinds[s];
+
+			overflow |= pg_add_s64_overflow(ours[0], theirs[0], &ours[0]);
+			if (kind != 'R')
+				overflow |= pg_add_s64_overflow(ours[1], theirs[1], &ours[1]);
+			if (kind == 'Q')
+				overflow |= __builtin_add_overflow(*squares_of(ours), *squares_of(theirs), squares_of(ours));
+			ours += pieces_of(kind);
+			theirs += pieces_of(kind);
+		}
+	}
+	if (overflow)
+		leave_to_sql("a sum of one person is beyond its integers");
+	people->waiting = 0;
+}
+
+/* Adds a batch of rows, whose cells are only their groups as yet. */
+static void
+add_rows(People *people)
+{
+	uint32		persons[BATCH];
+	Span		spans[BATCH];
+
+	if (people->waiting == 0)
+		return;
+	if (people->question.by_word)
+		number_words(&people->persons, people->units, persons, people->waiting);
+	else
+	{
+		for (int n = 0; n < people->waiting; n++)
+			spans[n] = (Span) {people->unit_bytes.data + people->units[n], people->unit_lengths[n]};
+		number_spans(&people->persons, spans, persons, people->waiting);
+		resetStringInfo(&people->unit_bytes);
+	}
+	for (int n = 0; n < people->waiting; n++)
+		people->added[n] |= (uint64) persons[n] << 32;
+	add_to_cells(people);
+}
+
+static void
+add_unit(People *people, Datum unit)
+{
+	Span		span;
+
+	if (people->question.by_word)
+	{
+		people->units[people->waiting] = word_of(unit, people->question.unit_length);
+		return;
+	}
+	span = span_of(unit, people->question.unit_length);
+	people->units[people->waiting] = people->unit_bytes.len;
+	people->unit_lengths[people->waiting] = span.length;
+	appendBinaryStringInfo(&people->unit_bytes, span.data, span.length);
+}
+
+PG_FUNCTION_INFO_V1(discreet_people_transition);
+
+/* _people_transition(state, unit, seed, max_groups, max_rows, subjects, values of the subjects …, keys …) */
+Datum
+discreet_people_transition(PG_FUNCTION_ARGS)
+{
+	People	   *people = PG_ARGISNULL(0) ? first_row(fcinfo) : (People *) PG_GETARG_POINTER(0);
+	int64	   *pieces = people->pieces + people->question.pieces * people->waiting;
+
+	if (PG_ARGISNULL(UNIT))
+		PG_RETURN_POINTER(people);
+	add_unit(people, PG_GETARG_DATUM(UNIT));
+	people->added[people->waiting] = group_of_row(fcinfo, people);
+	for (int n = 0; n < people->question.subjects; n++)
+	{
+		char		kind = people->question.kinds[n];
+		bool		counts = !PG_ARGISNULL(FIRST_SUBJECT + n);
+		int64		value = counts ? PG_GETARG_INT64(FIRST_SUBJECT + n) : 0;
+
+		pieces[0] = counts;
+		if (kind != 'R')
+			pieces[1] = value;
+		if (kind == 'Q')
+			*squares_of(pieces) = (int128) value * value;
+		pieces += pieces_of(kind);
+	}
+	if (++people->waiting == BATCH)
+		add_rows(people);
+	PG_RETURN_POINTER(people);
+}
+
+/* Between workers: the question; of each numbering how many entries it has, and these. */
+
+static void
+write_bytes(char **to, const void *from, Size size)
+{
+	memcpy(*to, from, size);
+	*to += size;
+}
+
+static void
+read_bytes(const char **from, void *to, Size size)
+{
+	memcpy(to, *from, size);
+	*from += size;
+}
+
+static Size
+size_of_bytes(const Bytes *bytes)
+{
+	return offsetof(Bytes, data) + Max(bytes->length, 0);
+}
+
+static Size
+size_of_entries(const Numbering *numbering)
+{
+	Size		size = sizeof(uint32);
+
+	if (!numbering->of_bytes)
+		return size + numbering->entry_size * numbering->used;
+	for (uint32 n = 0; n < numbering->used; n++)
+		size += size_of_bytes(bytes_at(numbering, n));
+	return size;
+}
+
+static void
+write_entries(char **to, const Numbering *numbering)
+{
+	write_bytes(to, &numbering->used, sizeof(uint32));
+	for (uint32 n = 0; n < numbering->used; n++)
+	{
+		if (numbering->of_bytes)
+			write_bytes(to, bytes_at(numbering, n), size_of_bytes(bytes_at(numbering, n)));
+		else
+			write_bytes(to, entry_at(numbering, n), numbering->entry_size);
+	}
+}
+
+PG_FUNCTION_INFO_V1(discreet_people_serialize);
+
+Datum
+discreet_people_serialize(PG_FUNCTION_ARGS)
+{
+	People	   *people = (People *) PG_GETARG_POINTER(0);
+	const Numbering *parts[2 * FUNC_MAX_ARGS + 2];
+	int			number = 0;
+	Size		size = VARHDRSZ + sizeof(Question);
+	bytea	   *bytes;
+	char	   *to;
+
+	add_rows(people);
+	parts[number++] = &people->persons;
+	for (int n = 0; n < people->question.keys; n++)
+	{
+		parts[number++] = &people->keys[n].texts;
+		parts[number++] = &people->keys[n].groups;
+	}
+	parts[number++] = &people->cells;
+	for (int n = 0; n < number; n++)
+		size += size_of_entries(parts[n]);
+	if (!AllocSizeIsValid(size))
+		leave_to_sql("what a worker has found is too long to be sent");
+	bytes = palloc(size);
+	SET_VARSIZE(bytes, size);
+	to = VARDATA(bytes);
+	write_bytes(&to, &people->question, sizeof(Question));
+	for (int n = 0; n < number; n++)
+		write_entries(&to, parts[n]);
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+PG_FUNCTION_INFO_V1(discreet_people_deserialize);
+
+/* Stays as it is until it is combined: the leader never holds two sets of cells. */
+Datum
+discreet_people_deserialize(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(PG_GETARG_BYTEA_PP(0));
+}
+
+/*
+ * For each of a worker's numbers the one that its key has here. A word that is made of two numbers has these replaced
+ * first.
+ */
+static uint32 *
+our_numbers(Numbering *numbering, const char **from, const uint32 *upper, const uint32 *lower)
+{
+	uint32		used;
+	uint32	   *numbers;
+	uint64		words[BATCH];
+	Span		spans[BATCH];
+
+	read_bytes(from, &used, sizeof(used));
+	numbers = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * (Size) used);
+	for (uint32 done = 0; done < used; done += BATCH)
+	{
+		int			count = Min(used - done, BATCH);
+
+		CHECK_FOR_INTERRUPTS();
+		if (numbering->of_bytes)
+		{
+			for (int n = 0; n < count; n++)
+			{
+				read_bytes(from, &spans[n].length, sizeof(int32));
+				spans[n].data = *from;
+				*from += Max(spans[n].length, 0);
+			}
+			number_spans(numbering, spans, numbers + done, count);
+			continue;
+		}
+		read_bytes(from, words, sizeof(uint64) * count);
+		for (int n = 0; n < count && lower != NULL; n++)
+			words[n] = (uint64) (upper ? upper[words[n] >> 32] : 0) << 32 | lower[(uint32) words[n]];
+		number_words(numbering, words, numbers + done, count);
+	}
+	return numbers;
+}
+
+PG_FUNCTION_INFO_V1(discreet_people_combine);
+
+Datum
+discreet_people_combine(PG_FUNCTION_ARGS)
+{
+	People	   *people = PG_ARGISNULL(0) ? NULL : (People *) PG_GETARG_POINTER(0);
+	const char *from;
+	Question	question;
+	uint32	   *persons;
+	uint32	   *groups = NULL;
+	uint32		cells;
+
+	if (PG_ARGISNULL(1))
+	{
+		if (people == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(people);
+	}
+	from = VARDATA_ANY((bytea *) PG_GETARG_POINTER(1));
+	read_bytes(&from, &question, sizeof(question));
+	if (people == NULL)
+		people = begin_people(fcinfo, &question);
+	persons = our_numbers(&people->persons, &from, NULL, NULL);
+	for (int n = 0; n < question.keys; n++)
+	{
+		uint32	   *texts = our_numbers(&people->keys[n].texts, &from, NULL, NULL);
+
+		groups = our_numbers(&people->keys[n].groups, &from, groups, texts);
+	}
+	read_bytes(&from, &cells, sizeof(cells));
+	for (uint32 n = 0; n < cells; n++)
+	{
+		uint64		cell;
+
+		read_bytes(&from, &cell, sizeof(cell));
+		read_bytes(&from, people->pieces + question.pieces * people->waiting, sizeof(int64) * question.pieces);
+		people->added[people->waiting] = (uint64) persons[cell >> 32] << 32 | (groups ? groups[(uint32) cell] : 0);
+		if (++people->waiting == BATCH)
+			add_to_cells(people);
+	}
+	add_to_cells(people);
+	PG_RETURN_POINTER(people);
+}
+
+/* The end */
+
+typedef struct Place
+{
+	int64		hash;
+	uint32		group;
+	uint32		cell;
+} Place;
+
+/* The text of each key of a group. */
+static void
+find_texts(const People *people, uint32 group, const Bytes **texts)
+{
+	for (int n = people->question.keys - 1; n >= 0; n--)
+	{
+		uint64		pair = entry_at(&people->keys[n].groups, group)->key;
+
+		texts[n] = bytes_at(&people->keys[n].texts, (uint32) pair);
+		group = pair >> 32;
+	}
+}
+
+/* As ORDER BY hash, texts COLLATE "C" does. */
+static int
+compare_places(const void *a, const void *b, void *people)
+{
+	const Place *left = a;
+	const Place *right = b;
+	const Bytes *ours[FUNC_MAX_ARGS];
+	const Bytes *theirs[FUNC_MAX_ARGS];
+
+	if (left->hash != right->hash)
+		return left->hash < right->hash ? -1 : 1;
+	find_texts(people, left->group, ours);
+	find_texts(people, right->group, theirs);
+	for (int n = 0; n < ((People *) people)->question.keys; n++)
+	{
+		int			order;
+
+		if (ours[n]->length < 0 || theirs[n]->length < 0)
+			order = (ours[n]->length < 0) - (theirs[n]->length < 0);	/* NULLs last */
+		else
+		{
+			order = memcmp(ours[n]->data, theirs[n]->data, Min(ours[n]->length, theirs[n]->length));
+			if (order == 0)
+				order = ours[n]->length - theirs[n]->length;
+		}
+		if (order != 0)
+			return order;
+	}
+	return 0;
+}
+
+/* concat_ws('|', texts) of a group. */
+static Span
+joined_texts(const People *people, uint32 group)
+{
+	const Bytes *texts[FUNC_MAX_ARGS];
+	StringInfoData joined;
+	bool		is_first = true;
+
+	initStringInfo(&joined);
+	find_texts(people, group, texts);
+	for (int n = 0; n < people->question.keys; n++)
+	{
+		if (texts[n]->length < 0)
+			continue;
+		if (!is_first)
+			appendStringInfoChar(&joined, '|');
+		is_first = false;
+		appendBinaryStringInfo(&joined, texts[n]->data, texts[n]->length);
+	}
+	return (Span) {joined.data, joined.len};
+}
+
+/* hash_record_extended(ROW(unit), seed): a secret of this person, by which its groups are chosen. */
+static uint64
+secret_of_person(const People *people, uint32 person)
+{
+	const Question *question = &people->question;
+	const Bytes *bytes;
+
+	if (question->by_word)
+	{
+		int64		word = (int64) entry_at(&people->persons, person)->key;
+
+		return DatumGetUInt64(DirectFunctionCall2(hashint8extended,
+												  Int64GetDatum(question->unit_length == 2 ? (int16) word : word),
+												  Int64GetDatum(question->seed)));
+	}
+	bytes = bytes_at(&people->persons, person);
+	return hash_bytes_extended((const unsigned char *) bytes->data,
+							   question->unit_length == NAMEDATALEN ? strlen(bytes->data) : bytes->length,
+							   question->seed);
+}
+
+static inline uint32
+person_of(uint64 cell)
+{
+	return cell >> 32;
+}
+
+static inline uint32
+group_of(uint64 cell)
+{
+	return (uint32) cell;
+}
+
+/* The numbers of all cells, person by person or group by group; ends[n] is behind the last of the n-th. */
+static uint32 *
+ordered_cells(People *people, uint32 (*owner) (uint64), uint32 owners, uint32 *ends)
+{
+	Numbering  *cells = &people->cells;
+	uint32	   *ordered = take_memory(people->context, sizeof(uint32) * (Size) cells->used);
+	uint32		before = 0;
+
+	memset(ends, 0, sizeof(uint32) * (Size) owners);
+	for (uint32 n = 0; n < cells->used; n++)
+		ends[owner(entry_at(cells, n)->key)]++;
+	for (uint32 n = 0; n < owners; n++)
+	{
+		uint32		of_owner = ends[n];
+
+		ends[n] = before;
+		before += of_owner;
+	}
+	for (uint32 n = 0; n < cells->used; n++)
+		ordered[ends[owner(entry_at(cells, n)->key)]++] = n;
+	return ordered;
+}
+
+/*
+ * Which cells are left out: each person keeps max_groups groups, those that come first by
+ * hashtextextended(concat_ws('|', texts), secret of the person), texts. NULL when nobody can be in more.
+ */
+static bool *
+cells_left_out(People *people)
+{
+	uint32		groups = number_of_groups(people);
+	uint32		persons = people->persons.used;
+	uint32		most = people->question.max_groups;
+	uint32	   *ends;
+	uint32	   *ordered;
+	bool	   *left_out;
+	Span	   *joined;
+	Place	   *places;
+
+	if (groups <= most)
+		return NULL;
+	left_out = take_memory(people->context, people->cells.used);
+	memset(left_out, false, people->cells.used);
+	ends = take_memory(people->context, sizeof(uint32) * (Size) persons);
+	ordered = ordered_cells(people, person_of, persons, ends);
+	places = take_memory(people->context, sizeof(Place) * (Size) groups);
+	joined = take_memory(people->context, sizeof(Span) * (Size) groups);
+	for (uint32 group = 0; group < groups; group++)
+		joined[group] = joined_texts(people, group);
+
+	for (uint32 person = 0; person < persons; person++)
+	{
+		uint32		first = person == 0 ? 0 : ends[person - 1];
+		uint32		count = ends[person] - first;
+		uint64		secret;
+
+		if (person % BATCH == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (count <= most)
+			continue;
+		secret = secret_of_person(people, person);
+		for (uint32 n = 0; n < count; n++)
+		{
+			uint32		cell = ordered[first + n];
+			uint32		group = group_of(entry_at(&people->cells, cell)->key);
+
+			places[n].cell = cell;
+			places[n].group = group;
+			places[n].hash = (int64) hash_bytes_extended((const unsigned char *) joined[group].data,
+														 joined[group].length, secret);
+		}
+		qsort_arg(places, count, sizeof(Place), compare_places, people);
+		for (uint32 n = most; n < count; n++)
+			left_out[places[n].cell] = true;
+	}
+	pfree(places);
+	pfree(joined);
+	pfree(ordered);
+	pfree(ends);
+	return left_out;
+}
+
+typedef struct Total
+{
+	int128		people;
+	int128		rows;
+	int128		sum;
+	int128		squares;
+} Total;
+
+/* number * rows / count, towards zero, for rows below count; in two parts, which stay within 128 bits. */
+static inline int128
+scaled(int128 number, int64 rows, int64 count)
+{
+	return number / count * rows + number % count * rows / count;
+}
+
+/* Adds what a person has in a group, as at most max_rows rows of the person's own average. */
+static inline void
+add_person(Total *total, const int64 *pieces, char kind, int64 max_rows)
+{
+	int64		count = pieces[0];
+	int128		sum = kind == 'R' ? 0 : pieces[1];
+	int128		squares = kind == 'Q' ? *squares_of(pieces) : 0;
+
+	if (count == 0)
+		return;
+	if (count > max_rows)
+	{
+		sum = scaled(sum, max_rows, count);
+		squares = scaled(squares, max_rows, count);
+	}
+	total->people++;
+	total->rows += Min(count, max_rows);
+	total->sum += sum;
+	if (__builtin_add_overflow(total->squares, squares, &total->squares))
+		leave_to_sql("a sum of squares is beyond 128 bits");
+}
+
+static void
+append_number(StringInfo json, int128 number)
+{
+	char		digits[41];
+	char	   *at = digits + sizeof(digits) - 1;
+	uint128		rest = number < 0 ? -(uint128) number : (uint128) number;
+
+	*at = '\0';
+	do
+	{
+		*--at = '0' + (int) (rest % 10);
+		rest /= 10;
+	} while (rest > 0);
+	if (number < 0)
+		*--at = '-';
+	appendStringInfoString(json, at);
+}
+
+/* [["text of a key", null, …], [people, rows, sum, squares], …] */
+static void
+append_group(StringInfo json, const People *people, uint32 group, const Total *totals)
+{
+	const Bytes *texts[FUNC_MAX_ARGS];
+
+	find_texts(people, group, texts);
+	appendStringInfoString(json, json->len > 1 ? ", [[" : "[[");
+	for (int n = 0; n < people->question.keys; n++)
+	{
+		appendStringInfoString(json, n > 0 ? ", " : "");
+		if (texts[n]->length < 0)
+			appendStringInfoString(json, "null");
+		else
+			escape_json(json, texts[n]->data);
+	}
+	appendStringInfoChar(json, ']');
+	for (int n = 0; n < people->question.subjects; n++)
+	{
+		const int128 numbers[] = {totals[n].people, totals[n].rows, totals[n].sum, totals[n].squares};
+
+		for (int i = 0; i < lengthof(numbers); i++)
+		{
+			appendStringInfoString(json, i == 0 ? ", [" : ", ");
+			append_number(json, numbers[i]);
+		}
+		appendStringInfoChar(json, ']');
+	}
+	appendStringInfoChar(json, ']');
+}
+
+/*
+ * Group by group. One in which nobody counts is not there: that it exists would tell of people who are in more groups
+ * than they may.
+ */
+static void
+append_groups(StringInfo json, People *people)
+{
+	const Question *question = &people->question;
+	Numbering  *cells = &people->cells;
+	uint32		groups = number_of_groups(people);
+	bool	   *left_out = cells_left_out(people);
+	uint32	   *ends = take_memory(people->context, sizeof(uint32) * (Size) groups);
+	uint32	   *ordered = ordered_cells(people, group_of, groups, ends);
+	Total	   *totals = palloc(sizeof(Total) * question->subjects);
+
+	for (uint32 group = 0; group < groups; group++)
+	{
+		bool		is_empty = true;
+
+		memset(totals, 0, sizeof(Total) * question->subjects);
+		for (uint32 n = group == 0 ? 0 : ends[group - 1]; n < ends[group]; n++)
+		{
+			int64	   *pieces = entry_at(cells, ordered[n])->values;
+
+			if (n % BATCH == 0)
+				CHECK_FOR_INTERRUPTS();
+			if (n + AHEAD < cells->used)
+				__builtin_prefetch(entry_at(cells, ordered[n + AHEAD]));
+			if (left_out != NULL && left_out[ordered[n]])
+				continue;
+			is_empty = false;
+			for (int s = 0; s < question->subjects; s++)
+			{
+				add_person(&totals[s], pieces, question->kinds[s], question->max_rows);
+				pieces += pieces_of(question->kinds[s]);
+			}
+		}
+		if (!is_empty)
+			append_group(json, people, group, totals);
+	}
+}
+
+PG_FUNCTION_INFO_V1(discreet_people_final);
+
+Datum
+discreet_people_final(PG_FUNCTION_ARGS)
+{
+	People	   *people = PG_ARGISNULL(0) ? NULL : (People *) PG_GETARG_POINTER(0);
+	StringInfoData json;
+
+	initStringInfo(&json);
+	appendStringInfoChar(&json, '[');
+	if (people != NULL)
+	{
+		add_rows(people);
+		if (people->cells.used > 0)
+			append_groups(&json, people);
+	}
+	appendStringInfoChar(&json, ']');
+	if (json.len > LONGEST_JSON)
+		leave_to_sql("there are too many groups");
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(json.data, json.len));
+}

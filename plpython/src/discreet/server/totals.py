@@ -1,0 +1,54 @@
+"""Runs the native statements of a question: the exact totals of every group, which nobody sees before noise."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+from discreet.gate.measurements import Measurement
+from discreet.gate.plan import Plan
+from discreet.gate.run import Statement, statements
+from discreet.server.acting import run_as
+from discreet.server.plpy import Plpy
+
+PROGRAM_LIMIT_EXCEEDED = "54000"
+
+
+def totals(
+    plpy: Plpy, plan: Plan, keys: tuple[int, ...], role: int
+) -> dict[tuple[str | None, ...], dict[Measurement, Any]]:
+    """Of every group of a grouping set, with a fresh secret for what a keyed hash chooses; read by this role."""
+    found: dict[tuple[str | None, ...], dict[Measurement, Any]] = {}
+    for statement in statements(plan, keys, secrets.randbits(62)):
+        for values in rows(plpy, statement, role):
+            texts = dict(zip(keys, values[: len(keys)], strict=True))
+            group = tuple(texts.get(position) for position in range(len(plan.grouping.keys)))
+            of_group = found.setdefault(group, {})
+            numbers = [int(number) for number in values[len(keys) :]]
+            first = statement.measurements[0]
+            if first.bins is not None:
+                of_group.setdefault(first, [0] * first.bins.number)[numbers[0]] += numbers[1]
+            else:
+                of_group.update(zip(statement.measurements, numbers, strict=True))
+    return found
+
+
+def rows(plpy: Plpy, statement: Statement, role: int) -> Iterator[list[Any]]:
+    """By the first way, or by the next where that meets a limit: of memory, of integers, or of types it knows."""
+    names = ", ".join(f"c{n}" for n in range(statement.columns))
+    *limited, last = (
+        f"SELECT pg_catalog.jsonb_build_array({names})::pg_catalog.text FROM ({sql}) AS t({names})"
+        for sql in statement.ways
+    )
+    texts = None
+    for sql in limited:
+        try:
+            with plpy.subtransaction():
+                texts = run_as(plpy, role, sql)
+                break
+        except plpy.SPIError as error:
+            if getattr(error, "sqlstate", None) != PROGRAM_LIMIT_EXCEEDED:
+                raise
+    return (json.loads(text) for text in (run_as(plpy, role, last) if texts is None else texts))
