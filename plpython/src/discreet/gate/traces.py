@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, floor
@@ -217,13 +217,13 @@ def exact(value: Value) -> Fraction | None:
         return None
     if value.untyped is not None:
         return Fraction(value.untyped) if re.fullmatch(r"\s*[+-]?\d+(\.\d+)?\s*", value.untyped) else None
-    if value.interval is not None and value.interval.lower == value.interval.upper:
-        return value.interval.lower
-    if not value.constant or value.family not in TIMES or "'" not in value.sql:
+    if value.constant and value.family in TIMES and "'" in value.sql:
+        moment = datetime.fromisoformat(value.sql.split("'")[1])
+        since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH
+        return Fraction(since // timedelta(microseconds=1), MICROSECONDS_A_DAY)
+    if value.interval is None or value.interval.lower != value.interval.upper:
         return None
-    moment = datetime.fromisoformat(value.sql.split("'")[1])
-    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH
-    return Fraction(since.days) + Fraction(since.seconds * 10**6 + since.microseconds, MICROSECONDS_A_DAY)
+    return value.interval.lower
 
 
 # -- comparisons
