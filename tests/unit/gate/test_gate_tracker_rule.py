@@ -199,7 +199,7 @@ def disguised(draw: st.DrawFn) -> tuple[str, str]:
     return SHAPES[0].format(plain(formula)), shape.format(written(rewritten(formula, draw), spell))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(disguised())
 def test_a_disguise_does_not_change_the_verdict(questions: tuple[str, str]) -> None:
     usual, other = questions
@@ -216,7 +216,7 @@ def mixed_difference(formula: Formula, corners: tuple[tuple[str, str], ...], pad
     return total
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(formulas)
 def test_whatever_isolates_a_person_is_refused(formula: Formula) -> None:
     """Brute force: a set of people, or what it leaves out, that tells one key apart from those that differ from it.
@@ -236,7 +236,7 @@ def columns_of(formula: Formula) -> set[str]:
     return set().union(*(columns_of(part) for part in formula.parts))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(formulas)
 def test_what_leaves_out_a_column_of_the_key_is_not_refused(formula: Formula) -> None:
     assert is_refused(SHAPES[0].format(plain(formula))) == (columns_of(formula) >= set("ntd"))

@@ -42,7 +42,7 @@ def few_people(plan: Plan) -> str | None:
 def extremes(plan: Plan) -> str | None:
     ends = {Fraction(0), Fraction(1)}
     found = any(measurement.fraction in ends for measurement in plan.measurements)
-    return "beyond the extreme all values look alike" if found else None
+    return "of small groups they say little" if found else None
 
 
 def many_sets(plan: Plan) -> str | None:
@@ -74,7 +74,7 @@ CODES = (
         "The noise does not shrink with the group: ask with fewer conditions, or for ranges.",
         few_people,
     ),
-    Code("L005", "min and max say little", "Ask for percentile_cont(0.05) or (0.95).", extremes),
+    Code("L005", "min and max are not the exact extremes", "Ask for percentile_cont(0.05) or (0.95).", extremes),
     Code("L006", "every grouping set is paid", "Leave out the sets that are not needed.", many_sets),
 )
 
