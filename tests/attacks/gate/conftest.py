@@ -71,6 +71,12 @@ def closed(cluster: Cluster, template: str, attacked_database: Target) -> Iterat
 
 
 @pytest.fixture(scope="session")
+def shut_out(closed: Target) -> Connection:
+    """blind, in the database in which that is closed."""
+    return closed.connect("blind")
+
+
+@pytest.fixture(scope="session")
 def watched_database() -> Iterator[Target]:
     """A cluster of its own, with what a DBA loads to watch statements."""
     with (

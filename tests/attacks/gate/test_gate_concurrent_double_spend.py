@@ -24,7 +24,7 @@ def test_all_sessions_together_get_what_the_limit_allows(gated: Target) -> None:
                 return
 
     roles = ["blind", "eve"] * (SESSIONS // 2)
-    threads = [threading.Thread(target=work, args=(gated.connect(role),), daemon=True) for role in roles]
+    threads = [threading.Thread(target=work, args=(gated.connect(role, new=True),), daemon=True) for role in roles]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -22,6 +22,6 @@ def test_out_of_the_box_everybody_reads_them(gated: Target, blind: Connection) -
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_the_statements_of_the_documentation_close_them(closed: Target, call: str) -> None:
+def test_the_statements_of_the_documentation_close_them(shut_out: Connection, call: str) -> None:
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        closed.connect("blind").execute(f"SELECT {call}")
+        shut_out.execute(f"SELECT {call}")

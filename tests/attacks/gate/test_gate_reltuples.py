@@ -20,9 +20,9 @@ def test_out_of_the_box_everybody_reads_it(gated: Target, blind: Connection) -> 
 
 
 @pytest.mark.parametrize("column", ["reltuples", "relpages", "relallvisible", "*"])
-def test_the_statements_of_the_documentation_close_it(closed: Target, column: str) -> None:
+def test_the_statements_of_the_documentation_close_it(shut_out: Connection, column: str) -> None:
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        closed.connect("blind").execute(f"SELECT {column} FROM pg_class")
+        shut_out.execute(f"SELECT {column} FROM pg_class")
 
 
 @pytest.mark.parametrize("command", ["\\d hr.person", "\\dt hr.*", "\\dn", "\\df discreet.*"])

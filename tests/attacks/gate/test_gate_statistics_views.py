@@ -58,9 +58,9 @@ def test_how_many_rows_a_table_has_is_told_and_named(gated: Target, blind: Conne
         "pg_stat_wal", "pg_stat_bgwriter", "pg_stat_slru",
     ],
 )  # fmt: skip
-def test_the_statements_of_the_documentation_close_them(closed: Target, view: str) -> None:
+def test_the_statements_of_the_documentation_close_them(shut_out: Connection, view: str) -> None:
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        closed.connect("blind").execute(f"SELECT * FROM {view}")
+        shut_out.execute(f"SELECT * FROM {view}")
 
 
 def test_then_nothing_is_left_to_name(closed: Target) -> None:
