@@ -59,14 +59,6 @@ def unqualified() -> dict[str, set[str]]:
     return names.found
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "relation",
-        "function",
-        pytest.param("type", marks=pytest.mark.xfail(strict=True, reason="categories are written 'x'::text")),
-        pytest.param("operator", marks=pytest.mark.xfail(strict=True, reason="arithmetic of the run step: run.py")),
-    ],
-)
+@pytest.mark.parametrize("kind", ["relation", "function", "type", "operator"])
 def test_every_name_is_written_with_its_schema(unqualified: dict[str, set[str]], kind: str) -> None:
     assert unqualified[kind] == set()

@@ -33,7 +33,7 @@ class EqualBins:
         return cls(interval.lower, interval.upper, most if interval.lower < interval.upper else 1)
 
     def sql(self, value: str) -> str:
-        ends = ", ".join(f"{float(end)!r}::pg_catalog.float8" for end in (self.lower, self.upper))
+        ends = ", ".join(f"({float(end)!r})::pg_catalog.float8" for end in (self.lower, self.upper))
         return f"discreet._bin({value}, {ends}, {self.number})"
 
     def value(self, chosen: int) -> Decimal:

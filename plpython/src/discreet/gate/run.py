@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
+from discreet.gate.values import operator
 
 # PostgreSQL gives an aggregate at most 99 arguments
 MOST_VALUES = 90
@@ -185,8 +186,13 @@ def combined(measurement: Measurement, count: str, total: str, squares: str) -> 
     if measurement.quantity is Quantity.TOTAL:
         return total
     if measurement.quantity is Quantity.CENTRED:
-        return f"(2 * {total} - ({c}) * ({count})::pg_catalog.numeric)"
-    return f"(4 * {squares} - 4 * ({c})::pg_catalog.numeric * {total} + ({c * c}) * ({count})::pg_catalog.numeric)"
+        return operator("-", operator("*", "2", total), operator("*", numeric(c), numeric(count)))
+    squared = operator("-", operator("*", "4", squares), operator("*", numeric(4 * c), total))
+    return operator("+", squared, operator("*", numeric(c * c), numeric(count)))
+
+
+def numeric(number: int | str) -> str:
+    return f"({number})::pg_catalog.numeric"
 
 
 def person_pieces(measurement: Measurement) -> list[str]:
@@ -208,13 +214,13 @@ def person_sql(measurement: Measurement, pieces: dict[str, str], rows: int) -> s
     """The sum over persons, each with at most `rows` rows' worth."""
     count, *sums = (pieces[piece] for piece in person_pieces(measurement))
     if measurement.quantity is Quantity.PEOPLE:
-        return f"pg_catalog.count(*) FILTER (WHERE {count} > 0)"
+        return f"pg_catalog.count(*) FILTER (WHERE {operator('>', count, '0')})"
     capped = f"COALESCE(pg_catalog.sum(LEAST({count}, {rows})), 0)"
     if measurement.quantity is Quantity.ROWS:
         return capped
     total, *squares = (
-        f"COALESCE(pg_catalog.sum(CASE WHEN {count} > {rows}"
-        f" THEN pg_catalog.div({s}::pg_catalog.numeric * {rows}, {count}) ELSE {s} END), 0)"
+        f"COALESCE(pg_catalog.sum(CASE WHEN {operator('>', count, str(rows))}"
+        f" THEN pg_catalog.div({operator('*', numeric(s), str(rows))}, {count}) ELSE {s} END), 0)"
         for s in sums
     )
     return combined(measurement, capped, total, squares[0] if squares else "0")
@@ -227,7 +233,7 @@ def chosen_groups(plan: Plan, keys: tuple[int, ...], grouped: str, seed: int) ->
     order = group_order(keys, seed)
     place = f"pg_catalog.row_number() OVER (PARTITION BY u ORDER BY {order})"
     ranked = f"SELECT *, {place} AS place FROM ({grouped}) AS grouped"
-    return f"SELECT * FROM ({ranked}) AS ranked WHERE place <= {plan.source.limits.max_groups}"
+    return f"SELECT * FROM ({ranked}) AS ranked WHERE {operator('<=', 'place', str(plan.source.limits.max_groups))}"
 
 
 def known_groups(plan: Plan, keys: tuple[int, ...]) -> float:
@@ -282,8 +288,9 @@ def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, 
     if keys:
         group = f"pg_catalog.dense_rank() OVER (PARTITION BY u ORDER BY {group_order(keys, seed)})"
     ranked = f"SELECT *, {place} AS row_place, {group} AS group_place FROM ({rows}) AS kept WHERE x IS NOT NULL"
-    within = f"row_place <= {limits.max_rows} AND group_place <= {limits.max_groups}"
-    return f"SELECT * FROM ({ranked}) AS ranked WHERE {within}"
+    rows_kept = operator("<=", "row_place", str(limits.max_rows))
+    groups_kept = operator("<=", "group_place", str(limits.max_groups))
+    return f"SELECT * FROM ({ranked}) AS ranked WHERE {rows_kept} AND {groups_kept}"
 
 
 def grid_sql(subject: Subject) -> str:

@@ -16,6 +16,7 @@ may then change in the answer is bounded by the plan, whatever the number of row
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -35,6 +36,7 @@ UNIT = '"discreet unit"'
 NAMELESS = "?column?"
 DEEPEST = 20
 MOST_NAMES = 100
+TYPES_OF_THE_GRAMMAR = {"smallint", "integer", "bigint", "real", "boolean"}
 # Written without a length, these would mean a length of 1.
 UNLIMITED = {"character": "pg_catalog.bpchar", "bit": 'pg_catalog."bit"'}
 
@@ -393,9 +395,15 @@ class Sources:
         return operator("=", *(collated(scope.column(side)) for side in sides))
 
 
+def schema_qualified(type_name: str) -> str:
+    """A type as format_type() writes it, which leaves the schema out for those of pg_catalog; some are words of SQL."""
+    plain = re.fullmatch(r"[a-z][a-z0-9_]*", type_name) and type_name not in TYPES_OF_THE_GRAMMAR
+    return f"pg_catalog.{type_name}" if plain else type_name
+
+
 def column_value(alias: str, column: Column, relation: Relation) -> Value:
     domain = None
-    native_type = UNLIMITED.get(column.type_name, column.type_name)
+    native_type = UNLIMITED.get(column.type_name) or schema_qualified(column.type_name)
     if column.categories is not None:
         domain = tuple(f"{literal(category)}::{native_type}" for category in column.categories)
     elif column.family is Family.BOOL:
