@@ -85,7 +85,7 @@ def test_the_bounds_of_the_asker_clamp_and_the_raw_column_goes_straight_there() 
     assert 'discreet._on_grid("person"."household", ' in native(CENSUS.format("dp_variance(household, 0, 9)"))
     quantile = native(CENSUS.format("dp_median(household, 0, 9)"))
     assert '"person"."household" AS x' in quantile
-    assert "discreet._bin(x, -0.5::pg_catalog.float8, 9.5::pg_catalog.float8, 10)" in quantile
+    assert "discreet._bin(x, (-0.5)::pg_catalog.float8, (9.5)::pg_catalog.float8, 10)" in quantile
 
 
 def test_an_expression_still_needs_declared_bounds() -> None:

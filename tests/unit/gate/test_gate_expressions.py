@@ -93,7 +93,7 @@ def test_infinite_dates_do_not_pass_a_choice() -> None:
 @pytest.mark.parametrize(
     ("text", "domain"),
     [
-        ("gender", ("'F'::text", "'M'::text", "'X'::text")),
+        ("gender", ("'F'::pg_catalog.text", "'M'::pg_catalog.text", "'X'::pg_catalog.text")),
         ("gender = 'F'", ("true", "false")),
         ("CASE WHEN salary > 1 THEN 'a' WHEN salary > 0 THEN 'b' ELSE 'a' END", ("'a'", "'b'")),
         ("extract(quarter FROM hired)", ("1", "2", "3", "4")),

@@ -403,9 +403,9 @@ def schema_qualified(type_name: str) -> str:
 
 def column_value(alias: str, column: Column, relation: Relation) -> Value:
     domain = None
-    native_type = UNLIMITED.get(column.type_name) or schema_qualified(column.type_name)
+    native_type = UNLIMITED.get(column.type_name, column.type_name)
     if column.categories is not None:
-        domain = tuple(f"{literal(category)}::{native_type}" for category in column.categories)
+        domain = tuple(f"{literal(category)}::{schema_qualified(native_type)}" for category in column.categories)
     elif column.family is Family.BOOL:
         domain = ("true", "false")
     named = Value(f"{identifier(alias)}.{identifier(column.name)}", column.family)
