@@ -38,6 +38,7 @@ _PG_init(void)
 
 	install_hooks();
 	install_explain_hook();
+	install_question_hook();
 }
 
 PG_FUNCTION_INFO_V1(discreet_call_handler);

@@ -69,7 +69,9 @@ GRANT EXECUTE ON FUNCTION
     discreet.explain(text, numeric),
     discreet.lint(text),
     discreet.create_view(text, text, numeric),
-    discreet._answer_columns(text)
+    discreet._answer_columns(text),
+    discreet._guards(oid, oid[]),
+    discreet._parameter(anyelement)
 TO discreet_curator, discreet_analyst;
 
 GRANT EXECUTE ON FUNCTION
