@@ -342,7 +342,11 @@ canonical_text(Query *query)
 	return text;
 }
 
-/* SELECT t.c1 AS dept, t.c2 AS count FROM discreet.query('…') AS t(c1 text, c2 bigint) */
+/*
+ * SELECT t.c1 AS dept, t.c2::bigint AS count FROM discreet.query('…') AS t(c1 text, c2 numeric)
+ *
+ * Whole numbers come as numeric: to the gate a sum of integers may have a fraction.
+ */
 static char *
 question_sql(const char *text, List *targets)
 {
@@ -356,16 +360,17 @@ question_sql(const char *text, List *targets)
 	foreach(cell, targets)
 	{
 		TargetEntry *target = lfirst_node(TargetEntry, cell);
-		Node	   *value = (Node *) target->expr;
+		Oid			type = exprType((Node *) target->expr);
+		bool		whole = type == INT2OID || type == INT4OID || type == INT8OID;
+		char	   *type_name = format_type_extended(type, exprTypmod((Node *) target->expr),
+													 FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 
 		if (target->resjunk)
 			continue;
 		n++;
-		appendStringInfo(&names, "%st.c%d AS %s", n > 1 ? ", " : "", n,
+		appendStringInfo(&names, "%st.c%d%s%s AS %s", n > 1 ? ", " : "", n, whole ? "::" : "", whole ? type_name : "",
 						 quote_identifier(target->resname ? target->resname : "?column?"));
-		appendStringInfo(&columns, "%sc%d %s", n > 1 ? ", " : "", n,
-						 format_type_extended(exprType(value), exprTypmod(value),
-											  FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+		appendStringInfo(&columns, "%sc%d %s", n > 1 ? ", " : "", n, whole ? "pg_catalog.numeric" : type_name);
 	}
 	if (n == 0)
 		return NULL;

@@ -37,6 +37,7 @@ EXPECTED = """
  -       X       X       -       -       -       lint()
  -       X       X       -       -       -       create_view()
  -       X       X       -       -       -       _answer_columns()
+ -       X       X       -       -       -       _parameter()
  -       X       X       -       -       -       dp_count()
  -       X       X       -       -       -       dp_count_distinct()
  -       X       X       -       -       -       dp_sum()
@@ -81,6 +82,7 @@ EXPECTED = """
  -       -       -       -       -       -       _budget
  -       -       -       -       -       -       _charge
  -       -       -       -       -       -       _dataset
+ -       -       -       -       -       -       _exempt_view
  -       -       -       -       -       -       _past_protection
  -       -       -       -       -       -       _protected_column
  -       -       -       -       -       -       _protected_part
@@ -105,6 +107,7 @@ EXPECTED = """
  -       -       -       -       -       -       _follow_parts()
  -       -       -       -       -       -       _forget_dropped()
  -       -       -       -       -       -       _holds_budget()
+ -       -       -       -       -       -       _guards()
  -       -       -       -       -       -       _ledger()
  -       -       -       -       -       -       _median_final()
  -       -       -       -       -       -       _median_transition()
