@@ -25,8 +25,8 @@ TABLES = f"""
     CREATE TABLE hr.person (
         id int PRIMARY KEY, name varchar(40) NOT NULL, dept text NOT NULL, grade char(2) NOT NULL,
         age smallint NOT NULL, salary numeric(12,2) NOT NULL, height double precision NOT NULL, weight real NOT NULL,
-        badge bigint NOT NULL, smoker boolean NOT NULL, born date NOT NULL, hired timestamp NOT NULL, seen timestamptz NOT NULL,
-        mood hr.mood NOT NULL);
+        badge bigint NOT NULL, smoker boolean NOT NULL, born date NOT NULL, hired timestamp NOT NULL,
+        seen timestamptz NOT NULL, mood hr.mood NOT NULL);
     INSERT INTO hr.person
     SELECT n, 'canary ' || n, 'dept ' || n % 4, 'g' || n % 3, 18 + n % 60, 1000 + n, 1.5 + n % 50 / 100.0, 50 + n % 60,
            10000000000 + n, n % 4 = 0, date '1950-01-01' + n, timestamp '2001-01-01 08:00' + n * interval '1 day',
