@@ -17,7 +17,7 @@ from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.post import MEASURED, PostProcessing, measured_column
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Dataset, Schema
-from discreet.gate.sources import Names, Source, Sources, WithQueries, with_queries
+from discreet.gate.sources import Names, Source, Sources, WithQueries, with_names, with_queries
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def aggregated_subquery(select: ast.SelectStmt, queries: WithQueries) -> tuple[a
     if len(select.fromClause or ()) != 1:
         return None
     (item,) = select.fromClause
-    if isinstance(item, ast.RangeSubselect) and item.alias is not None and not item.alias.colnames:
+    if isinstance(item, ast.RangeSubselect) and item.alias is not None:
         found, known, alias = item.subquery, queries, item.alias.aliasname
     elif isinstance(item, ast.RangeVar) and item.schemaname is None and item.relname in queries:
         query = queries[item.relname]
@@ -176,7 +176,7 @@ def aggregated_subquery(select: ast.SelectStmt, queries: WithQueries) -> tuple[a
     aggregated = bool(found.groupClause) or any(True for _ in aggregate_calls(found))
     if not aggregated and aggregated_subquery(found, with_queries(found, known)) is None:
         return None
-    return found, known, alias
+    return with_names(found, item.alias), known, alias
 
 
 def aggregate_calls(select: ast.SelectStmt) -> Iterator[ast.FuncCall]:

@@ -17,6 +17,7 @@ may then change in the answer is bounded by the plan, whatever the number of row
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -174,14 +175,14 @@ class Sources:
                 if node.schemaname is None and node.relname in queries:
                     alias = node.alias.aliasname if node.alias else node.relname
                     query = queries[node.relname]
-                    return self.subquery(query.select, alias, node.alias, query.known)
+                    return self.subquery(with_names(query.select, node.alias), alias, query.known)
                 return self.table(node)
             if isinstance(node, ast.RangeSubselect):
                 if node.lateral:
                     refuse("LATERAL", node)
                 if node.alias is None:
                     refuse("a subquery without a name", node.subquery)
-                return self.subquery(node.subquery, node.alias.aliasname, node.alias, queries)
+                return self.subquery(with_names(node.subquery, node.alias), node.alias.aliasname, queries)
             if isinstance(node, ast.JoinExpr):
                 return self.join(node, queries)
         finally:
@@ -193,28 +194,26 @@ class Sources:
 
     def table(self, node: ast.RangeVar) -> Source:
         relation = self._schema.relation(node)
-        if node.alias is not None and node.alias.colnames:
-            refuse("column aliases of a table", node)
         alias = node.alias.aliasname if node.alias else node.relname
         only = "" if node.inh else "ONLY "
         sql = f"{only}{identifier(relation.schema)}.{identifier(relation.name)} AS {identifier(alias)}"
+        called = column_names(relation, node.alias)
         columns = {
-            column.name: column_value(alias, column, relation)
+            called[column.name]: column_value(alias, column, relation)
             for column in relation.columns.values()
             if not column.hidden
         }
         kept = relation.protection
         if kept is None:
-            named = Named(alias, columns, unique_keys=relation.unique_keys)
+            keys = tuple(frozenset(called[column] for column in key) for key in relation.unique_keys)
+            named = Named(alias, columns, unique_keys=keys)
             return Source(sql, (named,), None, None, False)
         unit = f"{identifier(alias)}.{identifier(kept.unit)}"
-        named = Named(alias, columns, unit, frozenset([kept.unit]))
+        named = Named(alias, columns, unit, frozenset([called[kept.unit]]))
         limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta)
         return Source(sql, (named,), unit, kept.dataset, kept.single, limits)
 
-    def subquery(self, select: ast.SelectStmt, alias: str, named: ast.Alias | None, queries: WithQueries) -> Source:
-        if named is not None and named.colnames:
-            refuse("column aliases of a subquery", select)
+    def subquery(self, select: ast.SelectStmt, alias: str, queries: WithQueries) -> Source:
         sql, columns, source = self.mapped(select, queries)
         outer = {
             name: outward(value, f"{identifier(alias)}.{identifier(name)}", name) for name, value in columns.items()
@@ -276,7 +275,7 @@ class Sources:
         return columns
 
     def target(self, target: ast.ResTarget, source: Source, expressions: Expressions) -> Iterator[tuple[str, Value]]:
-        if isinstance(target.val, ast.ColumnRef) and isinstance(target.val.fields[-1], ast.A_Star):
+        if is_star(target):
             wanted = target.val.fields[0].sval if len(target.val.fields) == 2 else None
             for named in source.names:
                 if wanted in (None, named.alias):
@@ -395,7 +394,7 @@ def column_value(alias: str, column: Column, relation: Relation) -> Value:
 
 def outward(value: Value, sql: str, name: str) -> Value:
     """A column of a subquery, seen from outside; one that was taken over as it is, is still to be clamped."""
-    return replace(value, sql=sql, column=name if value.column else None, constant=False, untyped=None)
+    return replace(value, sql=sql, column=name if value.column else None, constant=False, content=None, untyped=None)
 
 
 def row_sql(source: Source, columns: Mapping[str, Value], conditions: list[str]) -> str:
@@ -414,10 +413,49 @@ def with_queries(select: ast.SelectStmt, outer: WithQueries) -> dict[str, WithQu
     if select.withClause.recursive:
         refuse("WITH RECURSIVE", select.withClause)
     for query in select.withClause.ctes:
-        if query.aliascolnames or not isinstance(query.ctequery, ast.SelectStmt):
-            refuse("a WITH query with column aliases, or one that is not a SELECT", query)
-        queries[query.ctename] = WithQuery(query.ctequery, dict(queries))
+        if not isinstance(query.ctequery, ast.SelectStmt):
+            refuse("a WITH query that is not a SELECT", query)
+        select = with_column_names(query.ctequery, query.aliascolnames or ())
+        queries[query.ctename] = WithQuery(select, dict(queries))
     return queries
+
+
+def with_names(select: ast.SelectStmt, alias: ast.Alias | None) -> ast.SelectStmt:
+    """The subquery of `(SELECT …) AS alias(names)`, with its columns named so."""
+    return with_column_names(select, (alias and alias.colnames) or ())
+
+
+def with_column_names(select: ast.SelectStmt, names: tuple[ast.String, ...]) -> ast.SelectStmt:
+    """The SELECT with its first columns named anew."""
+    if not names:
+        return select
+    changed = copy(select)
+    if select.op != enums.SetOperation.SETOP_NONE:
+        changed.larg = with_column_names(select.larg, names)
+        return changed
+    targets = list(select.targetList or ())
+    if len(names) > len(targets) or any(is_star(target) for target in targets):
+        refuse("names for columns that are not written one by one", select)
+    if any(isinstance(item.node, ast.ColumnRef) for item in select.sortClause or ()):
+        refuse("names for columns of a subquery with ORDER BY", select)
+    for place, name in enumerate(names):
+        targets[place] = ast.ResTarget(name=name.sval, val=targets[place].val, location=targets[place].location)
+    changed.targetList = tuple(targets)
+    return changed
+
+
+def is_star(target: ast.ResTarget) -> bool:
+    return isinstance(target.val, ast.ColumnRef) and isinstance(target.val.fields[-1], ast.A_Star)
+
+
+def column_names(relation: Relation, alias: ast.Alias | None) -> dict[str, str]:
+    """What each column of a table is called in `table AS alias(names)`."""
+    given = [name.sval for name in (alias and alias.colnames) or ()]
+    own = list(relation.columns)
+    called = dict(zip(own, given + own[len(given) :], strict=False))
+    if len(given) > len(own) or len(set(called.values())) < len(own):
+        refuse(f"names for the columns of {relation.name} that do not fit", alias)
+    return called
 
 
 def split(condition: Any) -> Iterator[Any]:

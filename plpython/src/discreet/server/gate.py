@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -185,10 +186,11 @@ class Gate:
         from discreet.gate.parse import parse
         from discreet.gate.plan import plan as planned
         from discreet.gate.schema import named_relations, schema_from_json
+        from discreet.gate.times import with_moment
 
         if sql is None:
             raise RefusedShapeError("the question is NULL", "Ask a SELECT.")
-        tree = parse(sql)
+        tree = with_moment(parse(sql), self.moment)
         request = {
             "role": self.session_user(),
             "path": path,
@@ -477,6 +479,10 @@ class Gate:
 
     def session_user(self) -> str:
         return str(self._plpy.execute("SELECT session_user::pg_catalog.text AS name")[0]["name"])
+
+    def moment(self) -> datetime:
+        """When the transaction began."""
+        return datetime.fromisoformat(self._plpy.execute("SELECT pg_catalog.now()::text AS now")[0]["now"])
 
     def setting(self, name: str) -> str:
         return str(run(self._plpy, "SELECT pg_catalog.current_setting(:name::text) AS value", name=name)[0]["value"])
