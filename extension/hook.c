@@ -5,33 +5,49 @@
  * The whole statement is asked where all of it can be: protected tables, and tables of others beside them. Where it reads
  * more (own tables, functions, VALUES), each subquery that stands for itself is asked, and what is around it works on
  * the answer. A protected table that remains is refused.
+ *
+ * What is not asked is left to PostgreSQL, which denies the table. A view denies it not, when its owner may read the
+ * table; so where planner and executor meet a protected table behind a view, they refuse it, by whatever way it came
+ * there: rules, policies, materialized views and bodies of SQL functions are never analysed again.
  */
 #include "discreet.h"
 
 #include "access/relation.h"
 #include "access/sysattr.h"
+#include "access/transam.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/plancat.h"
 #include "parser/analyze.h"
-#include "parser/parse_func.h"
+#include "parser/parse_relation.h"
 #include "parser/parser.h"
 #include "rewrite/rewriteSupport.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#if PG_VERSION_NUM < 160000
+#define object_ownercheck(catalog, object, role) pg_class_ownercheck(object, role)
+#endif
 
 static post_parse_analyze_hook_type previous_post_parse_analyze = NULL;
+static get_relation_info_hook_type previous_get_relation_info = NULL;
+static ExecutorCheckPerms_hook_type previous_check_permissions = NULL;
 
 /* Whether a user may read these columns of a relation, as the executor will decide. */
 bool
@@ -53,123 +69,167 @@ may_read(Oid relation, Bitmapset *columns, Oid user)
 	return true;
 }
 
-static Bitmapset *
-columns_read(Query *query, RangeTblEntry *entry)
-{
-#if PG_VERSION_NUM >= 160000
-	if (entry->perminfoindex == 0)
-		return NULL;
-	return getRTEPermissionInfo(query->rteperminfos, entry)->selectedCols;
-#else
-	return entry->selectedCols;
-#endif
-}
-
 /* ---- what is guarded */
 
-static void add_unreadable(Query *query, Oid view, List **unreadable);
-
-/* Adds the tables below a relation of the query that the current user may not read; views are looked through. */
-static void
-add_unreadable_of(Query *query, RangeTblEntry *entry, List **unreadable)
+/* What a statement does with a relation, and by whose rights. */
+typedef struct Access
 {
-	if (entry->relkind == RELKIND_VIEW)
-	{
-		Relation	view = relation_open(entry->relid, AccessShareLock);
+	bool		reads;
+	Oid			owner;			/* of the view or rule it comes from; none: the current user */
+	Bitmapset  *columns;
+} Access;
 
-		add_unreadable(get_view_query(view), entry->relid, unreadable);
-		relation_close(view, NoLock);
+/* Tables of the system are nobody's people; so the catalog's own views cost nothing here. */
+static Access
+access_of(RangeTblEntry *entry, List *permissions)
+{
+	Access		access = {false};
+
+	if (entry->rtekind != RTE_RELATION || entry->relid < FirstNormalObjectId)
+		return access;
+#if PG_VERSION_NUM >= 160000
+	if (entry->perminfoindex != 0)
+	{
+		RTEPermissionInfo *permission = getRTEPermissionInfo(permissions, entry);
+
+		access.reads = (permission->requiredPerms & ACL_SELECT) != 0;
+		access.owner = permission->checkAsUser;
+		access.columns = permission->selectedCols;
 	}
-	else if (!may_read(entry->relid, columns_read(query, entry), GetUserId()))
-		*unreadable = list_append_unique_oid(*unreadable, entry->relid);
+#else
+	access.reads = (entry->requiredPerms & ACL_SELECT) != 0;
+	access.owner = entry->checkAsUser;
+	access.columns = entry->selectedCols;
+#endif
+	return access;
 }
 
-typedef struct Unreadable
+#if PG_VERSION_NUM >= 160000
+#define permissions_of(query) ((query)->rteperminfos)
+#else
+#define permissions_of(query) NIL
+#endif
+
+/* Everybody who holds a budget is a member of discreet_analyst; nobody else pays for more than this look. */
+static bool
+is_analyst(Oid user)
 {
-	Query	   *query;
-	Oid			view;			/* whose rule this query is: it stands in its own range table, as OLD and NEW */
-	List	  **tables;
-} Unreadable;
+	Oid			analysts = get_role_oid("discreet_analyst", true);
+
+	return OidIsValid(analysts) && is_member_of_role_nosuper(user, analysts);
+}
 
 static bool
-find_unreadable(Node *node, Unreadable *search)
+analysts_at_work(void)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *entry = (RangeTblEntry *) node;
-
-		if (entry->rtekind == RTE_RELATION && entry->relid != search->view)
-			add_unreadable_of(search->query, entry, search->tables);
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		add_unreadable((Query *) node, search->view, search->tables);
-		return false;
-	}
-	return expression_tree_walker(node, find_unreadable, (void *) search);
+	return !superuser() &&
+		(is_analyst(GetUserId()) || (GetSessionUserId() != GetUserId() && is_analyst(GetSessionUserId())));
 }
 
-static void
-add_unreadable(Query *query, Oid view, List **unreadable)
+/* A function of the extension; none where somebody else made a schema of its name. */
+static Oid
+own_function(const char *name, int n, const Oid *types)
 {
-	Unreadable	search = {query, view, unreadable};
+	Oid			schema = get_namespace_oid("discreet", true);
 
-	query_tree_walker(query, find_unreadable, (void *) &search, QTW_EXAMINE_RTES_BEFORE);
+	if (!OidIsValid(schema) || !OidIsValid(get_extension_oid("discreet", true)))
+		return InvalidOid;
+	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+						   PointerGetDatum(buildoidvector(types, n)), ObjectIdGetDatum(schema));
 }
 
-/* Of these tables, or of one below a view of this number, discreet._guards says whether the session user asks the gate. */
+/* Whether the gate stands before a table that is named by a view or directly, for a role that holds a budget. */
 static bool
-catalog_guards(Oid view, List *tables)
+gate_guards(Oid role, Oid table, Oid view)
 {
-	Oid			types[] = {OIDOID, OIDARRAYOID};
-	Oid			function = LookupFuncName(list_make2(makeString("discreet"), makeString("_guards")), 2, types, true);
-	Datum	   *numbers = palloc(list_length(tables) * sizeof(Datum));
+	Oid			types[] = {OIDOID, OIDOID, OIDOID};
+	Oid			function = own_function("_guards", lengthof(types), types);
 	bool		snapshot = ActiveSnapshotSet();
 	bool		guards;
-	ArrayType  *array;
 
 	if (!OidIsValid(function))
 		return false;
-	for (int n = 0; n < list_length(tables); n++)
-		numbers[n] = ObjectIdGetDatum(list_nth_oid(tables, n));
-	array = construct_array(numbers, list_length(tables), OIDOID, sizeof(Oid), true, TYPALIGN_INT);
 	if (!snapshot)
 		PushActiveSnapshot(GetTransactionSnapshot());
-	guards = DatumGetBool(OidFunctionCall2(function, ObjectIdGetDatum(view), PointerGetDatum(array)));
+	guards = DatumGetBool(OidFunctionCall3(function, ObjectIdGetDatum(role), ObjectIdGetDatum(table),
+										   ObjectIdGetDatum(view)));
 	if (!snapshot)
 		PopActiveSnapshot();
 	return guards;
 }
 
-/* The relations that a query names, and for which the gate stands. */
+typedef struct Search
+{
+	Query	   *query;
+	Oid			view;			/* whose rule the query is part of, if any */
+} Search;
+
+static bool finds_guarded(Node *node, Search *search);
+
 static bool
-find_guarded(Node *node, List **guarded)
+query_finds_guarded(Query *query, Oid view)
+{
+	Search		search = {query, view};
+
+	return query_tree_walker(query, finds_guarded, (void *) &search, QTW_EXAMINE_RTES_BEFORE);
+}
+
+/* Whether reading a relation reads a guarded table, itself or below views, which the current user may not read. */
+static bool
+is_guarded(Query *query, RangeTblEntry *entry, Oid view)
+{
+	Access		access = access_of(entry, permissions_of(query));
+	bool		guarded;
+
+	if (!access.reads)
+		return false;
+	if (entry->relkind == RELKIND_VIEW)
+	{
+		Relation	relation = relation_open(entry->relid, AccessShareLock);
+
+		guarded = query_finds_guarded(get_view_query(relation), entry->relid);
+		relation_close(relation, NoLock);
+		return guarded;
+	}
+	return !may_read(entry->relid, access.columns, GetUserId()) &&
+		gate_guards(GetSessionUserId(), entry->relid, view);
+}
+
+static bool
+finds_guarded(Node *node, Search *search)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return is_guarded(search->query, (RangeTblEntry *) node, search->view);
+	if (IsA(node, Query))
+		return query_finds_guarded((Query *) node, search->view);
+	return expression_tree_walker(node, finds_guarded, (void *) search);
+}
+
+/* The relations that a query names, and for which the gate stands. What is written to is PostgreSQL's own matter. */
+static bool
+list_guarded(Node *node, List **guarded)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Query))
 	{
 		Query	   *query = (Query *) node;
+		int			index = 0;
 		ListCell   *cell;
 
 		foreach(cell, query->rtable)
 		{
 			RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
-			List	   *unreadable = NIL;
 
-			if (entry->rtekind != RTE_RELATION || list_member_oid(*guarded, entry->relid))
-				continue;
-			add_unreadable_of(query, entry, &unreadable);
-			if (unreadable != NIL &&
-				catalog_guards(entry->relkind == RELKIND_VIEW ? entry->relid : InvalidOid, unreadable))
+			if (++index != query->resultRelation && !list_member_oid(*guarded, entry->relid) &&
+				is_guarded(query, entry, InvalidOid))
 				*guarded = lappend_oid(*guarded, entry->relid);
 		}
-		return query_tree_walker(query, find_guarded, (void *) guarded, 0);
+		return query_tree_walker(query, list_guarded, (void *) guarded, 0);
 	}
-	return expression_tree_walker(node, find_guarded, (void *) guarded);
+	return expression_tree_walker(node, list_guarded, (void *) guarded);
 }
 
 /* ---- which queries can be asked as a whole */
@@ -192,8 +252,10 @@ look_at_entry(RangeTblEntry *entry, Reach *reach)
 			if (list_member_oid(reach->guarded, entry->relid))
 				reach->reaches_guarded = true;
 			else if ((entry->relkind != RELKIND_RELATION && entry->relkind != RELKIND_PARTITIONED_TABLE) ||
-					 get_rel_persistence(entry->relid) == RELPERSISTENCE_TEMP ||
-					 pg_class_ownercheck(entry->relid, GetSessionUserId()))
+					 object_ownercheck(RelationRelationId, entry->relid, GetSessionUserId()))
+				reach->reaches_else = true;
+			/* by its name the gate would find another relation, or none */
+			if (get_rel_persistence(entry->relid) == RELPERSISTENCE_TEMP)
 				reach->reaches_else = true;
 			break;
 		case RTE_CTE:
@@ -236,14 +298,9 @@ look_at_reach(Node *node, Reach *reach)
 
 /* ---- the question in place of a query */
 
-typedef struct Parameters
-{
-	List	   *nodes;			/* in the order of their new numbers */
-} Parameters;
-
-/* Parameters get numbers from 1 on, and say their types. */
+/* Parameters get numbers from 1 on, in the order of the list, and say their types. */
 static Node *
-number_parameters(Node *node, Parameters *parameters)
+number_parameters(Node *node, List **parameters)
 {
 	if (node == NULL)
 		return NULL;
@@ -252,27 +309,34 @@ number_parameters(Node *node, Parameters *parameters)
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
 	{
 		Param	   *numbered = copyObject((Param *) node);
-		int			place = 0;
 
-		while (place < list_length(parameters->nodes) && !equal(list_nth(parameters->nodes, place), node))
-			place++;
-		if (place == list_length(parameters->nodes))
-			parameters->nodes = lappend(parameters->nodes, copyObject(node));
-		numbered->paramid = place + 1;
+		*parameters = list_append_unique(*parameters, copyObject(node));
+		numbered->paramid = 1;
+		while (!equal(list_nth(*parameters, numbered->paramid - 1), node))
+			numbered->paramid++;
 		return (Node *) makeRelabelType((Expr *) numbered, numbered->paramtype, numbered->paramtypmod,
 										numbered->paramcollid, COERCE_EXPLICIT_CAST);
 	}
 	return expression_tree_mutator(node, number_parameters, (void *) parameters);
 }
 
-/* Runs with nothing but pg_catalog in the search path: all other names are then written with their schema. */
+/*
+ * A text that means the same under all settings: names outside pg_catalog have their schema, and constants are written
+ * as discreet.query() reads them.
+ */
 static char *
 canonical_text(Query *query)
 {
+	static const char *const settings[][2] = {
+		{"search_path", "pg_catalog, pg_temp"}, {"DateStyle", "ISO, MDY"}, {"IntervalStyle", "postgres"},
+		{"TimeZone", "UTC"}, {"extra_float_digits", "1"}, {"bytea_output", "hex"}, {"quote_all_identifiers", "off"},
+	};
 	int			level = NewGUCNestLevel();
 	char	   *text;
 
-	(void) set_config_option("search_path", "pg_catalog", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	for (int n = 0; n < lengthof(settings); n++)
+		(void) set_config_option(settings[n][0], settings[n][1], PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+								 false);
 	text = pg_get_querydef(query, false);
 	AtEOXact_GUC(true, level);
 	return text;
@@ -315,7 +379,7 @@ parameter_array(List *parameters)
 {
 	ArrayExpr  *array = makeNode(ArrayExpr);
 	Oid			any = ANYELEMENTOID;
-	Oid			function = LookupFuncName(list_make2(makeString("discreet"), makeString("_parameter")), 1, &any, false);
+	Oid			function = own_function("_parameter", 1, &any);
 	ListCell   *cell;
 
 	array->array_typeid = TEXTARRAYOID;
@@ -332,7 +396,7 @@ parameter_array(List *parameters)
 static void
 ask_instead(Query *query)
 {
-	Parameters	parameters = {NIL};
+	List	   *parameters = NIL;
 	Query	   *numbered = query_tree_mutator(copyObject(query), number_parameters, (void *) &parameters,
 											  QTW_DONT_COPY_QUERY);
 	char	   *sql = question_sql(canonical_text(numbered), query->targetList);
@@ -344,14 +408,14 @@ ask_instead(Query *query)
 		ereport(ERROR,
 				(errcode(ERRCODE_REFUSED_SHAPE), errmsg("an empty select list"),
 				 errhint("Ask for counts, sums or averages.")));
-	state->p_sourcetext = sql;
+	/* no source text: places in it would mislead whoever wrote another */
 	question = transformTopLevelStmt(state, linitial_node(RawStmt, raw_parser(sql, RAW_PARSE_DEFAULT)));
 	free_parsestate(state);
-	if (parameters.nodes != NIL)
+	if (parameters != NIL)
 	{
 		RangeTblFunction *call = linitial_node(RangeTblFunction, linitial_node(RangeTblEntry, question->rtable)->functions);
 
-		lthird(castNode(FuncExpr, call->funcexpr)->args) = parameter_array(parameters.nodes);
+		lthird(castNode(FuncExpr, call->funcexpr)->args) = parameter_array(parameters);
 	}
 	*query = *question;
 	query->querySource = kept.querySource;
@@ -418,34 +482,136 @@ guard_query(Query *query, List *guarded)
 		ask_instead(query);
 }
 
-static void
-guard_statement(Query *query)
+/* The query of a statement, as far as it has one; of a utility statement that runs one, the query it runs. */
+static Query *
+query_of(Query *statement)
 {
+	Node	   *utility = statement->utilityStmt;
+	Node	   *inner;
+
+	if (statement->commandType != CMD_UTILITY)
+		return statement;
+	inner = IsA(utility, ExplainStmt) ? ((ExplainStmt *) utility)->query :
+		IsA(utility, CreateTableAsStmt) ? ((CreateTableAsStmt *) utility)->query :
+		IsA(utility, DeclareCursorStmt) ? ((DeclareCursorStmt *) utility)->query : NULL;
+	return inner != NULL && IsA(inner, Query) ? query_of((Query *) inner) : NULL;
+}
+
+static void
+guard_analysed(ParseState *state, Query *statement, JumbleState *jumble)
+{
+	Query	   *query = query_of(statement);
 	List	   *guarded = NIL;
 
-	if (query->commandType == CMD_UTILITY)
-	{
-		Node	   *utility = query->utilityStmt;
-		Node	   *inner = IsA(utility, ExplainStmt) ? ((ExplainStmt *) utility)->query :
-			IsA(utility, CreateTableAsStmt) ? ((CreateTableAsStmt *) utility)->query :
-			IsA(utility, DeclareCursorStmt) ? ((DeclareCursorStmt *) utility)->query : NULL;
-
-		if (inner != NULL && IsA(inner, Query))
-			guard_statement((Query *) inner);
+	if (previous_post_parse_analyze)
+		previous_post_parse_analyze(state, statement, jumble);
+	/* a ROLLBACK has no query: it must not look at the catalog, which an aborted transaction cannot */
+	if (query == NULL || InSecurityRestrictedOperation() || !analysts_at_work())
 		return;
-	}
-	find_guarded((Node *) query, &guarded);
+	list_guarded((Node *) query, &guarded);
 	if (guarded != NIL)
 		guard_query(query, guarded);
 }
 
-static void
-guard_analysed(ParseState *state, Query *query, JumbleState *jumble)
+/* ---- behind views */
+
+static bool
+names_table(Node *node, Oid *table)
 {
-	if (previous_post_parse_analyze)
-		previous_post_parse_analyze(state, query, jumble);
-	if (!superuser())
-		guard_statement(query);
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->rtekind == RTE_RELATION && ((RangeTblEntry *) node)->relid == *table;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, names_table, (void *) table, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, names_table, (void *) table);
+}
+
+/* Of the views that a statement goes through, those that name a table. */
+static List *
+views_naming(Oid table, List *relations, List *views)
+{
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+
+		if (OidIsValid(entry->relid) && entry->relkind == RELKIND_VIEW && !list_member_oid(views, entry->relid))
+		{
+			Relation	view = relation_open(entry->relid, AccessShareLock);
+
+			if (names_table((Node *) get_view_query(view), &table))
+				views = lappend_oid(views, entry->relid);
+			relation_close(view, NoLock);
+		}
+	}
+	return views;
+}
+
+/* Refuses what would be read by the rights of somebody else; an exempted view must be the only way to it. */
+static void
+refuse_guarded(Oid table, List *views)
+{
+	if (views == NIL)
+		views = list_make1_oid(InvalidOid);
+	for (int n = 0; n < list_length(views); n++)
+		if (gate_guards(GetUserId(), table, list_nth_oid(views, n)) ||
+			gate_guards(GetSessionUserId(), table, list_nth_oid(views, n)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied for table %s", get_rel_name(table)),
+					 errdetail("It is protected, and read by the rights of another role."),
+					 errhint("Ask it, or the view, by a SELECT of its own, which is answered privately.")));
+}
+
+/* Before the planner looks at the statistics of a relation, which hold values of its rows. */
+static void
+guard_planned(PlannerInfo *root, Oid table, bool is_parent, RelOptInfo *relation)
+{
+	if (previous_get_relation_info)
+		previous_get_relation_info(root, table, is_parent, relation);
+	if (relation->reloptkind == RELOPT_BASEREL)
+	{
+		Access		access = access_of(root->simple_rte_array[relation->relid], permissions_of(root->parse));
+
+		if (access.reads && OidIsValid(access.owner) && analysts_at_work() &&
+			!may_read(table, access.columns, GetUserId()))
+		{
+			List	   *views = NIL;
+
+			for (PlannerInfo *around = root; around != NULL; around = around->parent_root)
+				views = views_naming(table, around->parse->rtable, views);
+			refuse_guarded(table, views);
+		}
+	}
+}
+
+/* Before each execution: the plan may have been made for another role. */
+#if PG_VERSION_NUM >= 160000
+static bool
+guard_executed(List *relations, List *permissions, bool throws)
+{
+	bool		allowed = !previous_check_permissions || previous_check_permissions(relations, permissions, throws);
+#else
+static bool
+guard_executed(List *relations, bool throws)
+{
+	bool		allowed = !previous_check_permissions || previous_check_permissions(relations, throws);
+	List	   *permissions = NIL;
+#endif
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+		Access		access = access_of(entry, permissions);
+
+		if (access.reads && OidIsValid(access.owner) && entry->relkind != RELKIND_VIEW && analysts_at_work() &&
+			!may_read(entry->relid, access.columns, GetUserId()))
+			refuse_guarded(entry->relid, views_naming(entry->relid, relations, NIL));
+	}
+	return allowed;
 }
 
 void
@@ -453,4 +619,8 @@ install_question_hook(void)
 {
 	previous_post_parse_analyze = post_parse_analyze_hook;
 	post_parse_analyze_hook = guard_analysed;
+	previous_get_relation_info = get_relation_info_hook;
+	get_relation_info_hook = guard_planned;
+	previous_check_permissions = ExecutorCheckPerms_hook;
+	ExecutorCheckPerms_hook = guard_executed;
 }

@@ -70,7 +70,6 @@ GRANT EXECUTE ON FUNCTION
     discreet.lint(text),
     discreet.create_view(text, text, numeric),
     discreet._answer_columns(text),
-    discreet._guards(oid, oid[]),
     discreet._parameter(anyelement)
 TO discreet_curator, discreet_analyst;
 

@@ -1,23 +1,24 @@
 -- Plain SQL: what the hook of the C module asks the catalog.
 
--- discreet._guards: whether the gate answers for tables that the current user may not read, and that are named directly or by a view.
-CREATE FUNCTION discreet._guards(view oid, tables oid[])
+-- discreet._guards: whether the gate stands before a table, for a role that holds a budget, where a view (0: none) names it.
+CREATE FUNCTION discreet._guards(asker oid, relation oid, view oid)
 RETURNS boolean
 LANGUAGE plpgsql
 STABLE
 STRICT
-PARALLEL UNSAFE
+PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
+#variable_conflict use_column
 BEGIN
-    RETURN NOT EXISTS (SELECT FROM discreet._exempt_view e WHERE e.view = $1)
-       AND EXISTS (SELECT FROM unnest($2) AS t(relation), discreet._protection_of(t.relation) p
-                   WHERE p.policy <> 'public' AND discreet._holds_budget(session_user, p.dataset));
+    RETURN EXISTS (SELECT FROM discreet._protection_of($2) p
+                   WHERE discreet._holds_budget((SELECT rolname FROM pg_roles WHERE oid = $1), p.dataset))
+       AND NOT EXISTS (SELECT FROM discreet._exempt_view e WHERE e.view = $3);
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._guards(oid, oid[]) IS
-'Whether the gate answers for tables that the current user may not read, and that are named directly or by a view.';
+COMMENT ON FUNCTION discreet._guards(oid, oid, oid) IS
+'Whether the gate stands before a table, for a role that holds a budget, where a view (0: none) names it.';
 
 -- discreet._parameter: a parameter as a text that the gate reads alike under all settings.
 CREATE FUNCTION discreet._parameter(value anyelement)
