@@ -70,7 +70,8 @@ GRANT EXECUTE ON FUNCTION
     discreet.lint(text),
     discreet.create_view(text, text, numeric),
     discreet._answer_columns(text),
-    discreet._parameter(anyelement)
+    discreet._parameter(anyelement),
+    discreet.bucket(numeric, numeric)
 TO discreet_curator, discreet_analyst;
 
 GRANT EXECUTE ON FUNCTION

@@ -37,3 +37,29 @@ AS $sql$
     SELECT value::text
 $sql$;
 COMMENT ON FUNCTION discreet._parameter(anyelement) IS 'A parameter as a text that the gate reads alike under all settings.';
+
+-- discreet._named_types: the types of the columns that the caller of the function under way names; NULL where not built in.
+CREATE FUNCTION discreet._named_types()
+RETURNS text[]
+LANGUAGE c
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_named_types';
+COMMENT ON FUNCTION discreet._named_types() IS
+'The types of the columns that the caller of the function under way names for its answer; NULL where not built in.';
+
+-- discreet.bucket: the lower end of the interval of a width, counted from 0, that holds a number.
+CREATE FUNCTION discreet.bucket(value numeric, width numeric)
+RETURNS numeric
+LANGUAGE sql
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT floor(value / width) * width
+$sql$;
+COMMENT ON FUNCTION discreet.bucket(numeric, numeric) IS
+'The lower end of the interval of a width, counted from 0, that holds a number; the gate knows these intervals as groups.';

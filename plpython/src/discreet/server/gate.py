@@ -80,8 +80,8 @@ class Gate:
         fresh: bool = False,
         accuracy: Decimal | None = None,
         with_error: bool = False,
-    ) -> list[list[tuple[str, Any]]]:
-        """The rows of the answer; what it costs is paid before a row is read."""
+    ) -> list[list[tuple[str, str | None]]]:
+        """The rows of the answer, each value as JSON; what it costs is paid before a row is read."""
         wish = Wish(epsilon, accuracy, tuple(parameters or ()), with_error)
         with self.own_search_path() as path:
             return self.finished(*self.released(sql, wish, path, fresh))
@@ -343,6 +343,7 @@ class Gate:
                 for statement in self.statements(asked, 0):
                     self._plpy.prepare(statement.sql, [])
                 self._plpy.prepare(self.answer_sql(asked), ["jsonb"])
+                self._plpy.prepare(self.finished_sql(asked), ["jsonb"])
         except self._plpy.SPIError as error:
             raise RefusedShapeError(
                 f"PostgreSQL does not understand the question: {error}", "Check types and names."
@@ -419,20 +420,35 @@ class Gate:
         )
         return f"WITH measured AS ({measured}) {asked.plan.answer_sql}"
 
-    def finished(self, asked: Asked, rows: list[list[object]]) -> list[list[tuple[str, Any]]]:
+    def finished_sql(self, asked: Asked) -> str:
+        """The answer with every value as JSON, in the types that the caller named for it."""
+        columns = [f"c{n}" for n in range(len(asked.plan.output))]
+        types = self.named_types() or [None] * len(columns)
+        if len(types) != len(columns):
+            raise RefusedShapeError(
+                f"the answer has {len(columns)} columns, and {len(types)} are named", "Name all of them after AS."
+            )
+        shown = (
+            f"pg_catalog.to_jsonb({column if kind is None else cast_to(kind, column)})::pg_catalog.text AS {column}"
+            for column, kind in zip(columns, types, strict=True)
+        )
+        return f"SELECT {', '.join(shown)} FROM ({self.answer_sql(asked)}) AS t({', '.join(columns)})"
+
+    def named_types(self) -> list[str | None] | None:
+        types: list[str | None] | None = self._plpy.execute("SELECT discreet._named_types() AS types")[0]["types"]
+        return types
+
+    def finished(self, asked: Asked, rows: list[list[object]]) -> list[list[tuple[str, str | None]]]:
         """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
-        names = asked.plan.output
-        columns = ", ".join(f"c{n}" for n in range(len(names)))
-        listed = f"pg_catalog.jsonb_build_array({columns})::pg_catalog.text"
-        sql = f"SELECT {listed} AS row FROM ({self.answer_sql(asked)}) AS t({columns})"
         try:
             with self._plpy.subtransaction():
-                shown = self._plpy.execute(self._plpy.prepare(sql, ["jsonb"]), [json.dumps(rows)])
+                plan = self._plpy.prepare(self.finished_sql(asked), ["jsonb"])
+                shown = self._plpy.execute(plan, [json.dumps(rows)])
         except self._plpy.SPIError as error:
             raise RefusedShapeError(
                 f"the answer could not be put together: {error}", "Ask for the plain aggregates."
             ) from None
-        return [list(zip(names, json.loads(row["row"]), strict=True)) for row in shown]
+        return [list(zip(asked.plan.output, row.values(), strict=True)) for row in shown]
 
     # -- around it
 
@@ -507,6 +523,17 @@ class Gate:
     def search(self, path: str) -> None:
         plan = self._plpy.prepare("SELECT pg_catalog.set_config('search_path', $1, true)", ["text"])
         self._plpy.execute(plan, [path])
+
+
+WHOLE_NUMBERS = {"smallint": 2**15 - 1, "integer": 2**31 - 1, "bigint": 2**63 - 1}
+
+
+def cast_to(kind: str, column: str) -> str:
+    """The cast of a released value to a built-in type; with noise a number may be beyond the last one of its type."""
+    last = WHOLE_NUMBERS.get(kind)
+    if last is None:
+        return f"({column})::{kind}"
+    return f"LEAST(GREATEST(pg_catalog.round(({column})::pg_catalog.numeric), -{last}), {last})::{kind}"
 
 
 def listed_names(path: str) -> list[str]:
