@@ -1,6 +1,7 @@
 -- Plain SQL: what the hook of the C module asks the catalog.
 
--- discreet._guards: whether the gate stands before a table, for a role that holds a budget, where a view (0: none) names it.
+-- discreet._guards: whether the gate stands before a table, for an analyst, where a view (0: none) names it. Directly it does
+-- for who holds a budget, and PostgreSQL denies the others; a view might let them in.
 CREATE FUNCTION discreet._guards(asker oid, relation oid, view oid)
 RETURNS boolean
 LANGUAGE plpgsql
@@ -13,12 +14,12 @@ AS $plpgsql$
 #variable_conflict use_column
 BEGIN
     RETURN EXISTS (SELECT FROM discreet._protection_of($2) p
-                   WHERE discreet._holds_budget((SELECT rolname FROM pg_roles WHERE oid = $1), p.dataset))
+                   WHERE $3 <> 0 OR discreet._holds_budget((SELECT rolname FROM pg_roles WHERE oid = $1), p.dataset))
        AND NOT EXISTS (SELECT FROM discreet._exempt_view e WHERE e.view = $3);
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._guards(oid, oid, oid) IS
-'Whether the gate stands before a table, for a role that holds a budget, where a view (0: none) names it.';
+'Whether the gate stands before a table, for an analyst, where a view (0: none) names it.';
 
 -- discreet._parameter: a parameter as a text that the gate reads alike under all settings.
 CREATE FUNCTION discreet._parameter(value anyelement)

@@ -242,8 +242,13 @@ class Expressions:
         )
 
     def distinctness(self, node: ast.A_Expr) -> Value:
-        family, (left, right) = same_family([self.value(node.lexpr), self.value(node.rexpr)], node)
+        left, right = self.value(node.lexpr), self.value(node.rexpr)
         word = "IS DISTINCT FROM" if node.kind == enums.A_Expr_Kind.AEXPR_DISTINCT else "IS NOT DISTINCT FROM"
+        if is_text_of(left, right) or is_text_of(right, left):
+            left, right = (
+                replace(side, sql=f"({side.sql})::pg_catalog.text", family=Family.TEXT) for side in (left, right)
+            )
+        family, (left, right) = same_family([left, right], node)
         if Family.OTHER in (left.family, right.family) and not (left.is_null or right.is_null):
             refuse("comparing values of this type", node)
         return logical(f"({comparable(left, family)} {word} {comparable(right, family)})")

@@ -6,7 +6,7 @@ The rules, by what stands in FROM (u: carries a unit, with at most one row per p
     public table                      no unit
     u ⋈ u on both units               u; single when both are; INNER, or LEFT keeping the left side's unit
     u ⋈ public, any condition         u; single when u is and the public side is matched on a unique key
-    SELECT … FROM u WHERE …           u, as single as before: rows are only dropped and mapped
+    SELECT … FROM u WHERE …           u, as single as before: rows are only dropped and mapped; a view likewise
     u UNION ALL u of one dataset      u, not single
 
 Every rule keeps: adding or removing one person changes only rows that carry this person's unit (induction over the
@@ -28,7 +28,7 @@ from discreet.core.errors import DiscreetError
 from discreet.gate.expressions import Expressions, operator_name
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
-from discreet.gate.schema import Column, Family, Relation, Schema
+from discreet.gate.schema import Column, Family, Relation, Schema, View
 from discreet.gate.values import Value, collated, identifier, literal, operator, same_family
 
 UNIT = '"discreet unit"'
@@ -70,6 +70,7 @@ class Named:
     unit: str | None = None
     unit_columns: frozenset[str] = frozenset()
     unique_keys: tuple[frozenset[str], ...] = ()
+    hidden: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,8 @@ class Sources:
                     alias = node.alias.aliasname if node.alias else node.relname
                     query = queries[node.relname]
                     return self.subquery(with_names(query.select, node.alias), alias, query.known)
-                return self.table(node)
+                view = self._schema.view(node)
+                return self.table(node) if view is None else self.view(view, node)
             if isinstance(node, ast.RangeSubselect):
                 if node.lateral:
                     refuse("LATERAL", node)
@@ -203,33 +205,45 @@ class Sources:
             for column in relation.columns.values()
             if not column.hidden
         }
+        hidden = frozenset(called[column.name] for column in relation.columns.values() if column.hidden)
         kept = relation.protection
         if kept is None:
             keys = tuple(frozenset(called[column] for column in key) for key in relation.unique_keys)
-            named = Named(alias, columns, unique_keys=keys)
+            named = Named(alias, columns, unique_keys=keys, hidden=hidden)
             return Source(sql, (named,), None, None, False)
         unit = f"{identifier(alias)}.{identifier(kept.unit)}"
-        named = Named(alias, columns, unit, frozenset([called[kept.unit]]))
+        named = Named(alias, columns, unit, frozenset([called[kept.unit]]), hidden=hidden)
         limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta)
         return Source(sql, (named,), unit, kept.dataset, kept.single, limits)
 
-    def subquery(self, select: ast.SelectStmt, alias: str, queries: WithQueries) -> Source:
-        sql, columns, source = self.mapped(select, queries)
+    def view(self, view: View, node: ast.RangeVar) -> Source:
+        """A view that filters, maps and joins; its hidden columns, which the asker has not written, are left out."""
+        alias = node.alias.aliasname if node.alias else node.relname
+        if not node.inh:
+            refuse("ONLY before a view", node)
+        with view.quoted():
+            return self.subquery(with_names(view.select, node.alias), alias, {}, leave_hidden=True)
+
+    def subquery(self, select: ast.SelectStmt, alias: str, queries: WithQueries, leave_hidden: bool = False) -> Source:
+        sql, columns, source = self.mapped(select, queries, leave_hidden)
         outer = {
             name: outward(value, f"{identifier(alias)}.{identifier(name)}", name) for name, value in columns.items()
         }
         unit = None if source.unit is None else f"{identifier(alias)}.{UNIT}"
         units = frozenset(name for name, value in columns.items() if value.sql == source.unit)
-        entry = Named(alias, outer, unit, units)
+        left_out = frozenset(target.name for target in select.targetList or () if leave_hidden) - columns.keys()
+        entry = Named(alias, outer, unit, units, hidden=left_out)
         return replace(source, sql=f"({sql}) AS {identifier(alias)}", names=(entry,), unit=unit)
 
-    def mapped(self, select: ast.SelectStmt, queries: WithQueries) -> tuple[str, dict[str, Value], Source]:
+    def mapped(
+        self, select: ast.SelectStmt, queries: WithQueries, leave_hidden: bool = False
+    ) -> tuple[str, dict[str, Value], Source]:
         """A subquery that only filters and maps rows: its SQL, its columns, and the source they come from."""
         refuse_beyond_rows(select)
         if select.op != enums.SetOperation.SETOP_NONE:
             return self.union(select, queries)
         source, conditions = self.rows(select, queries)
-        columns = self.select_list(select, source)
+        columns = self.select_list(select, source, leave_hidden)
         if source.unit is not None:
             conditions = [*conditions, f"({source.unit} IS NOT NULL)"]
         return row_sql(source, columns, conditions), columns, source
@@ -262,10 +276,12 @@ class Sources:
         joined = replace(first, single=False, limits=first.limits | second.limits, filtered=True)
         return f"{left_sql} UNION ALL {right_sql}", columns, joined
 
-    def select_list(self, select: ast.SelectStmt, source: Source) -> dict[str, Value]:
+    def select_list(self, select: ast.SelectStmt, source: Source, leave_hidden: bool = False) -> dict[str, Value]:
         expressions = Expressions(Names(source.names, self.parameters))
         columns: dict[str, Value] = {}
         for target in select.targetList or ():
+            if leave_hidden and is_hidden(target.val, source.names):
+                continue
             for name, value in self.target(target, source, expressions):
                 if name in columns and name == NAMELESS:
                     name = f"{NAMELESS}{len(columns)}"
@@ -442,6 +458,14 @@ def with_column_names(select: ast.SelectStmt, names: tuple[ast.String, ...]) -> 
         targets[place] = ast.ResTarget(name=name.sval, val=targets[place].val, location=targets[place].location)
     changed.targetList = tuple(targets)
     return changed
+
+
+def is_hidden(node: Any, names: tuple[Named, ...]) -> bool:
+    """Whether this is a column that a curator hides."""
+    if not isinstance(node, ast.ColumnRef):
+        return False
+    *alias, column = (getattr(part, "sval", None) for part in node.fields)
+    return any(column in named.hidden and (not alias or alias == [named.alias]) for named in names)
 
 
 def is_star(target: ast.ResTarget) -> bool:

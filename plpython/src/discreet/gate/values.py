@@ -50,8 +50,9 @@ class Value:
 
     @property
     def native_type(self) -> str:
-        """The type in which it is shown."""
-        return self.type_name or NATIVE_TYPE.get(self.family, "text")
+        """The type in which it is shown; a document is read from its text by whoever gets it."""
+        named = None if self.type_name in ("json", "jsonb") else self.type_name
+        return named or NATIVE_TYPE.get(self.family, "text")
 
     @property
     def other_type(self) -> tuple[str, ...]:

@@ -185,6 +185,7 @@ class Gate:
     def question(self, sql: str, wish: Wish, path: list[str]) -> Asked:
         from discreet.gate.parse import parse
         from discreet.gate.plan import plan as planned
+        from discreet.gate.refusal import quoting
         from discreet.gate.schema import named_relations, schema_from_json
         from discreet.gate.times import with_moment
 
@@ -199,9 +200,15 @@ class Gate:
         }
         described = self.ledger("describe", request)
         described["relations"] = self.trusted(described["relations"])
-        plan = planned(
-            tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters, wish.with_error
-        )
+        schema = schema_from_json(described)
+        for view in schema.views.values():
+            with_moment(view.select, self.moment)
+        in_views = {name for view in schema.views.values() for name in function_names(view.select)}
+        if in_views:
+            harmless = self.ledger("describe", request | {"relations": [], "functions": sorted(in_views)})["harmless"]
+            described["harmless"] = sorted({*described["harmless"], *harmless})
+        with quoting(sql):
+            plan = planned(tree, schema, frozenset(described["harmless"]), wish.parameters, wish.with_error)
         worth = self.worth(plan, wish)
         price = price_of(plan, worth)
         delta = self.delta(plan)
