@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from discreet.core import curation
+from discreet.core import curation, exemption
 from discreet.core.declarations import ColumnDescription, Dataset, Policy, given
 from discreet.core.errors import DiscreetError
 from discreet.server.catalog import DatabaseCatalog
@@ -101,6 +101,11 @@ def grant_budget(
 @sql_errors
 def revoke_budget(plpy: Plpy, dataset: str | None, role: str | None) -> None:
     curation.revoke_budget(DatabaseCatalog(plpy), dataset, role)
+
+
+@sql_errors
+def exempt_view(plpy: Plpy, view: str | None, exempt: bool | None) -> None:
+    exemption.exempt_view(DatabaseCatalog(plpy), view, exempt)
 
 
 @sql_errors
