@@ -65,6 +65,7 @@ discreet_call_handler(PG_FUNCTION_ARGS)
 {
 	static PGFunction python_handler = NULL;
 	MemoryContext caller_context = CurrentMemoryContext;
+	TupleDesc	around = columns_of_call(fcinfo);
 	volatile Datum result = (Datum) 0;
 
 	if (python_handler == NULL)
@@ -80,6 +81,7 @@ discreet_call_handler(PG_FUNCTION_ARGS)
 	{
 		ErrorData  *error;
 
+		columns_of_call_around(around);
 		MemoryContextSwitchTo(caller_context);
 		error = CopyErrorData();
 		FlushErrorState();
@@ -98,6 +100,7 @@ discreet_call_handler(PG_FUNCTION_ARGS)
 		ThrowErrorData(error);
 	}
 	PG_END_TRY();
+	columns_of_call_around(around);
 
 	return result;
 }

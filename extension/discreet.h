@@ -5,6 +5,7 @@
  *   ledger.c      a libpq connection in backend memory, on which charges commit on their own
  *   values.c      what a value is on the integer grid on which sums are exact
  *   aggregates.c  transitions of the dp_ aggregates, and the way to Python for the released number
+ *   columns.c     which columns a caller names for an answer
  *   hook.c        a hook that makes questions of plain SELECTs on protected tables
  *   explain.c     a hook that knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
  *   executor.c    hooks that find the dp_ aggregates of a statement and pay before any row is read
@@ -32,6 +33,10 @@ extern char *ledger_conninfo;
 /* ledger.c */
 extern Jsonb *ledger_call(const char *operation, const char *request);
 extern char *text_field(Jsonb *object, const char *key);
+
+/* columns.c */
+extern TupleDesc columns_of_call(FunctionCallInfo fcinfo);
+extern void columns_of_call_around(TupleDesc around);
 
 /* hook.c */
 extern bool may_read(Oid relation, Bitmapset *columns, Oid user);

@@ -2,9 +2,10 @@
  * hook.c: plain SQL. A SELECT that reaches a protected table, by a role that may not read it but holds a budget for its
  * people, becomes a SELECT from discreet.query() with the same columns. All thinking is in Python.
  *
- * The whole statement is asked where all of it can be: protected tables, and tables of others beside them. Where it reads
- * more (own tables, functions, VALUES), each subquery that stands for itself is asked, and what is around it works on
- * the answer. A protected table that remains is refused.
+ * The whole statement is asked where all of it can be: protected tables, and tables of others beside them. Where the
+ * protected tables are in subqueries that aggregate, or where it reads more (own tables, functions, VALUES), each
+ * subquery that stands for itself is asked, and what is around it works on the answer, in PostgreSQL's own hands.
+ * A protected table that remains is refused.
  *
  * What is not asked is left to PostgreSQL, which denies the table. A view denies it not, when its owner may read the
  * table; so where planner and executor meet a protected table behind a view, they refuse it, by whatever way it came
@@ -251,7 +252,8 @@ look_at_entry(RangeTblEntry *entry, Reach *reach)
 		case RTE_RELATION:
 			if (list_member_oid(reach->guarded, entry->relid))
 				reach->reaches_guarded = true;
-			else if ((entry->relkind != RELKIND_RELATION && entry->relkind != RELKIND_PARTITIONED_TABLE) ||
+			else if ((entry->relkind != RELKIND_RELATION && entry->relkind != RELKIND_PARTITIONED_TABLE &&
+					  entry->relkind != RELKIND_VIEW) ||
 					 object_ownercheck(RelationRelationId, entry->relid, GetSessionUserId()))
 				reach->reaches_else = true;
 			/* by its name the gate would find another relation, or none */
@@ -294,6 +296,50 @@ look_at_reach(Node *node, Reach *reach)
 	if (IsA(node, RangeTblEntry))
 		return false;
 	return expression_tree_walker(node, look_at_reach, (void *) reach);
+}
+
+static Reach
+reach_of(Query *query, List *guarded)
+{
+	Reach		reach = {guarded};
+
+	query_tree_walker(query, look_at_reach, (void *) &reach, QTW_EXAMINE_RTES_BEFORE);
+	return reach;
+}
+
+static bool aggregates_below(Query *query, List *guarded);
+
+/* A subquery that is no answer of its own, though it reads what is guarded. */
+static bool
+is_no_answer(Node *node, List *guarded)
+{
+	Query	   *query = (Query *) node;
+	Reach		reach;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, is_no_answer, (void *) guarded);
+	reach = reach_of(query, guarded);
+	if (!reach.reaches_guarded || (!reach.reaches_outside && (query->hasAggs || query->groupClause || query->groupingSets)))
+		return false;
+	return !aggregates_below(query, guarded);
+}
+
+/* Whether a query reads what is guarded only by subqueries that aggregate. */
+static bool
+aggregates_below(Query *query, List *guarded)
+{
+	ListCell   *cell;
+
+	foreach(cell, query->rtable)
+	{
+		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+
+		if (entry->rtekind == RTE_RELATION && list_member_oid(guarded, entry->relid))
+			return false;
+	}
+	return !query_tree_walker(query, is_no_answer, (void *) guarded, 0);
 }
 
 /* ---- the question in place of a query */
@@ -342,11 +388,7 @@ canonical_text(Query *query)
 	return text;
 }
 
-/*
- * SELECT t.c1 AS dept, t.c2::bigint AS count FROM discreet.query('…') AS t(c1 text, c2 numeric)
- *
- * Whole numbers come as numeric: to the gate a sum of integers may have a fraction.
- */
+/* SELECT t.c1 AS dept, t.c2 AS count FROM discreet.query('…') AS t(c1 text, c2 bigint) */
 static char *
 question_sql(const char *text, List *targets)
 {
@@ -361,16 +403,18 @@ question_sql(const char *text, List *targets)
 	{
 		TargetEntry *target = lfirst_node(TargetEntry, cell);
 		Oid			type = exprType((Node *) target->expr);
-		bool		whole = type == INT2OID || type == INT4OID || type == INT8OID;
-		char	   *type_name = format_type_extended(type, exprTypmod((Node *) target->expr),
-													 FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+		int32		modifier = exprTypmod((Node *) target->expr);
+		Oid			base = getBaseTypeAndTypmod(type, &modifier);
 
 		if (target->resjunk)
 			continue;
 		n++;
-		appendStringInfo(&names, "%st.c%d%s%s AS %s", n > 1 ? ", " : "", n, whole ? "::" : "", whole ? type_name : "",
+		/* the checks of a domain are run out here, by the rights of who asks */
+		appendStringInfo(&names, "%st.c%d%s%s AS %s", n > 1 ? ", " : "", n, base == type ? "" : "::",
+						 base == type ? "" : format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY),
 						 quote_identifier(target->resname ? target->resname : "?column?"));
-		appendStringInfo(&columns, "%sc%d %s", n > 1 ? ", " : "", n, whole ? "pg_catalog.numeric" : type_name);
+		appendStringInfo(&columns, "%sc%d %s", n > 1 ? ", " : "", n,
+						 format_type_extended(base, modifier, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 	}
 	if (n == 0)
 		return NULL;
@@ -475,13 +519,12 @@ guard_parts(Query *query, List *guarded)
 static void
 guard_query(Query *query, List *guarded)
 {
-	Reach		reach = {guarded};
+	Reach		reach = reach_of(query, guarded);
 
-	reach.reaches_else = query->commandType != CMD_SELECT || query->setOperations != NULL || query->rtable == NIL;
-	query_tree_walker(query, look_at_reach, (void *) &reach, QTW_EXAMINE_RTES_BEFORE);
 	if (!reach.reaches_guarded)
 		return;
-	if (reach.reaches_else || reach.reaches_outside)
+	if (query->commandType != CMD_SELECT || query->setOperations != NULL || reach.reaches_else || reach.reaches_outside ||
+		aggregates_below(query, guarded))
 		guard_parts(query, guarded);
 	else
 		ask_instead(query);

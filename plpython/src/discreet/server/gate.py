@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -79,8 +80,8 @@ class Gate:
         fresh: bool = False,
         accuracy: Decimal | None = None,
         with_error: bool = False,
-    ) -> list[list[tuple[str, Any]]]:
-        """The rows of the answer; what it costs is paid before a row is read."""
+    ) -> list[list[tuple[str, str | None]]]:
+        """The rows of the answer, each value as JSON; what it costs is paid before a row is read."""
         wish = Wish(epsilon, accuracy, tuple(parameters or ()), with_error)
         with self.own_search_path() as path:
             return self.finished(*self.released(sql, wish, path, fresh))
@@ -184,11 +185,13 @@ class Gate:
     def question(self, sql: str, wish: Wish, path: list[str]) -> Asked:
         from discreet.gate.parse import parse
         from discreet.gate.plan import plan as planned
+        from discreet.gate.refusal import quoting
         from discreet.gate.schema import named_relations, schema_from_json
+        from discreet.gate.times import with_moment
 
         if sql is None:
             raise RefusedShapeError("the question is NULL", "Ask a SELECT.")
-        tree = parse(sql)
+        tree = with_moment(parse(sql), self.moment)
         request = {
             "role": self.session_user(),
             "path": path,
@@ -197,9 +200,15 @@ class Gate:
         }
         described = self.ledger("describe", request)
         described["relations"] = self.trusted(described["relations"])
-        plan = planned(
-            tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters, wish.with_error
-        )
+        schema = schema_from_json(described)
+        for view in schema.views.values():
+            with_moment(view.select, self.moment)
+        in_views = {name for view in schema.views.values() for name in function_names(view.select)}
+        if in_views:
+            harmless = self.ledger("describe", request | {"relations": [], "functions": sorted(in_views)})["harmless"]
+            described["harmless"] = sorted({*described["harmless"], *harmless})
+        with quoting(sql):
+            plan = planned(tree, schema, frozenset(described["harmless"]), wish.parameters, wish.with_error)
         worth = self.worth(plan, wish)
         price = price_of(plan, worth)
         delta = self.delta(plan)
@@ -341,6 +350,7 @@ class Gate:
                 for statement in self.statements(asked, 0):
                     self._plpy.prepare(statement.sql, [])
                 self._plpy.prepare(self.answer_sql(asked), ["jsonb"])
+                self._plpy.prepare(self.finished_sql(asked), ["jsonb"])
         except self._plpy.SPIError as error:
             raise RefusedShapeError(
                 f"PostgreSQL does not understand the question: {error}", "Check types and names."
@@ -417,20 +427,35 @@ class Gate:
         )
         return f"WITH measured AS ({measured}) {asked.plan.answer_sql}"
 
-    def finished(self, asked: Asked, rows: list[list[object]]) -> list[list[tuple[str, Any]]]:
+    def finished_sql(self, asked: Asked) -> str:
+        """The answer with every value as JSON, in the types that the caller named for it."""
+        columns = [f"c{n}" for n in range(len(asked.plan.output))]
+        types = self.named_types() or [None] * len(columns)
+        if len(types) != len(columns):
+            raise RefusedShapeError(
+                f"the answer has {len(columns)} columns, and {len(types)} are named", "Name all of them after AS."
+            )
+        shown = (
+            f"pg_catalog.to_jsonb({column if kind is None else cast_to(kind, column)})::pg_catalog.text AS {column}"
+            for column, kind in zip(columns, types, strict=True)
+        )
+        return f"SELECT {', '.join(shown)} FROM ({self.answer_sql(asked)}) AS t({', '.join(columns)})"
+
+    def named_types(self) -> list[str | None] | None:
+        types: list[str | None] | None = self._plpy.execute("SELECT discreet._named_types() AS types")[0]["types"]
+        return types
+
+    def finished(self, asked: Asked, rows: list[list[object]]) -> list[list[tuple[str, str | None]]]:
         """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
-        names = asked.plan.output
-        columns = ", ".join(f"c{n}" for n in range(len(names)))
-        listed = f"pg_catalog.jsonb_build_array({columns})::pg_catalog.text"
-        sql = f"SELECT {listed} AS row FROM ({self.answer_sql(asked)}) AS t({columns})"
         try:
             with self._plpy.subtransaction():
-                shown = self._plpy.execute(self._plpy.prepare(sql, ["jsonb"]), [json.dumps(rows)])
+                plan = self._plpy.prepare(self.finished_sql(asked), ["jsonb"])
+                shown = self._plpy.execute(plan, [json.dumps(rows)])
         except self._plpy.SPIError as error:
             raise RefusedShapeError(
                 f"the answer could not be put together: {error}", "Ask for the plain aggregates."
             ) from None
-        return [list(zip(names, json.loads(row["row"]), strict=True)) for row in shown]
+        return [list(zip(asked.plan.output, row.values(), strict=True)) for row in shown]
 
     # -- around it
 
@@ -478,6 +503,10 @@ class Gate:
     def session_user(self) -> str:
         return str(self._plpy.execute("SELECT session_user::pg_catalog.text AS name")[0]["name"])
 
+    def moment(self) -> datetime:
+        """When the transaction began."""
+        return datetime.fromisoformat(self._plpy.execute("SELECT pg_catalog.now()::text AS now")[0]["now"])
+
     def setting(self, name: str) -> str:
         return str(run(self._plpy, "SELECT pg_catalog.current_setting(:name::text) AS value", name=name)[0]["value"])
 
@@ -501,6 +530,17 @@ class Gate:
     def search(self, path: str) -> None:
         plan = self._plpy.prepare("SELECT pg_catalog.set_config('search_path', $1, true)", ["text"])
         self._plpy.execute(plan, [path])
+
+
+WHOLE_NUMBERS = {"smallint": 2**15 - 1, "integer": 2**31 - 1, "bigint": 2**63 - 1}
+
+
+def cast_to(kind: str, column: str) -> str:
+    """The cast of a released value to a built-in type; with noise a number may be beyond the last one of its type."""
+    last = WHOLE_NUMBERS.get(kind)
+    if last is None:
+        return f"({column})::{kind}"
+    return f"LEAST(GREATEST(pg_catalog.round(({column})::pg_catalog.numeric), -{last}), {last})::{kind}"
 
 
 def listed_names(path: str) -> list[str]:
