@@ -235,6 +235,8 @@ list_guarded(Node *node, List **guarded)
 
 /* ---- which queries can be asked as a whole */
 
+#define DEEPEST 100
+
 typedef struct Reach
 {
 	List	   *guarded;
@@ -288,7 +290,11 @@ look_at_reach(Node *node, Reach *reach)
 	else if (IsA(node, Query))
 	{
 		reach->reaches_else |= ((Query *) node)->commandType != CMD_SELECT;
-		reach->depth++;
+		/* each level is looked at from every level above it */
+		if (++reach->depth > DEEPEST)
+			ereport(ERROR,
+					(errcode(ERRCODE_REFUSED_SHAPE), errmsg("the question is nested too deeply"),
+					 errhint("Write it with fewer levels.")));
 		query_tree_walker((Query *) node, look_at_reach, (void *) reach, QTW_EXAMINE_RTES_BEFORE);
 		reach->depth--;
 		return false;

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
-from tests.clients.conftest import ANALYST, Office
+from tests.office import ANALYST, Office
 
 # as drivers ask for their metadata: tables, columns, keys, types, rights, routines
 BROWSING = {
@@ -77,12 +76,6 @@ WHERE_IT_IS = (
     "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'hr.visit'::regclass",
     "SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = 'hr.person'::regclass",
 )
-
-
-@pytest.fixture
-def nora(office: Office) -> Iterator[psycopg.Connection[Any]]:
-    with psycopg.connect(office.dsn, autocommit=True) as connection:
-        yield connection
 
 
 @pytest.mark.parametrize("query", [*BROWSING.values(), *WHERE_IT_IS], ids=[*BROWSING, *WHERE_IT_IS])

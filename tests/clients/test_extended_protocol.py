@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from psycopg import pq
-from tests.clients.conftest import NOISE, Office
+from tests.office import NOISE, Office
 
 BIGINT, NUMERIC, TEXT, BOOLEAN, SMALLINT, DOUBLE, DATE = 20, 1700, 25, 16, 21, 701, 1082
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pandas
 import pytest
 from sqlalchemy import Engine, create_engine, text
-from tests.clients.conftest import ANALYST, NOISE, Office
+from tests.office import ANALYST, NOISE, Office
 
 BY_DEPT = "SELECT dept, count(*) AS n, avg(height) AS height FROM hr.person GROUP BY dept ORDER BY dept"
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.clients.conftest import Office
+from tests.office import Office
 
 SCRIPT = """
 \\set age random(20, 24)

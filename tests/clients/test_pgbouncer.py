@@ -12,8 +12,8 @@ from pathlib import Path
 import psycopg
 import pytest
 from dev.cluster import Cluster
-from tests.clients.conftest import ANALYST, CANARY, NOISE, READER, Office
 from tests.databases import Connection, throw_away_folder
+from tests.office import ANALYST, CANARY, NOISE, READER, Office
 
 PORT = 54431
 COUNT = "SELECT count(*) FROM hr.person"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from dev.cluster import Cluster
-from tests.clients.conftest import ANALYST, CANARY, NOISE, Office
 from tests.databases import Connection, created
+from tests.office import ANALYST, CANARY, NOISE, Office
 
 FOREIGN = """
     CREATE EXTENSION postgres_fdw;

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from dev.interpreter import pg_config
-from tests.clients.conftest import CANARY, NOISE, Office
+from tests.office import CANARY, NOISE, Office
 
 BY_DEPT = "SELECT dept, count(*), avg(salary) FROM hr.person GROUP BY dept ORDER BY dept"
 DESCRIBING = (

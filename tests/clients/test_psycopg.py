@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg.rows import dict_row
-from tests.clients.conftest import CANARY, NOISE, Office
+from tests.office import CANARY, NOISE, Office
 
 COUNT = "SELECT count(*) FROM hr.person"
 BY_DEPT = "SELECT dept, count(*) FROM hr.person GROUP BY dept ORDER BY dept"
@@ -51,12 +50,6 @@ CONDITIONS: list[tuple[str, tuple[Any, ...]]] = [
     ("extract(year FROM born) = %s", (1952,)),
     ("CASE WHEN age > %s THEN dept ELSE 'none' END = %s", (30, "dept 1")),
 ]
-
-
-@pytest.fixture
-def nora(office: Office) -> Iterator[psycopg.Connection[Any]]:
-    with psycopg.connect(office.dsn, autocommit=True) as connection:
-        yield connection
 
 
 @pytest.mark.parametrize(("condition", "parameters"), CONDITIONS)

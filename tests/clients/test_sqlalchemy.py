@@ -10,7 +10,7 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.ext.automap import automap_base
 from sqlalchemy.orm import Session
 from sqlalchemy.types import BigInteger, Numeric, Text
-from tests.clients.conftest import ANALYST, NOISE, Office
+from tests.office import ANALYST, NOISE, Office
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Raw rows by the rights of somebody else: a view of a role that may read the table, by ways that nobody analyses again.
+"""Raw rows by the rights of somebody else: a view of a role that may read the table, on all ways to it.
 
 Each way works for a clerk, who is no analyst and was granted the view: that is the attack. It must not work for blind.
 """
@@ -33,7 +33,8 @@ WAYS = {
         "CREATE FUNCTION extra.f() RETURNS SETOF text LANGUAGE sql STABLE AS 'SELECT name FROM extra.window';"
         "SELECT * FROM extra.f()",
     "a body that is inlined":
-        "CREATE FUNCTION extra.f() RETURNS SETOF text LANGUAGE sql STABLE BEGIN ATOMIC SELECT name FROM extra.window; END;"
+        "CREATE FUNCTION extra.f() RETURNS SETOF text LANGUAGE sql STABLE"
+        " BEGIN ATOMIC SELECT name FROM extra.window; END;"
         "SELECT * FROM extra.f()",
     "a body that is not":
         "CREATE FUNCTION extra.f() RETURNS text LANGUAGE sql BEGIN ATOMIC SELECT name FROM extra.window; END;"
@@ -54,8 +55,8 @@ WAYS = {
         "CREATE POLICY p ON extra.own USING (EXISTS (SELECT FROM extra.window WHERE name LIKE 'n%'));"
         "SELECT 'name ' || a FROM extra.own",
     "a materialized view":
-        "CREATE MATERIALIZED VIEW extra.m AS SELECT name FROM extra.window WITH NO DATA; REFRESH MATERIALIZED VIEW extra.m;"
-        "SELECT name FROM extra.m",
+        "CREATE MATERIALIZED VIEW extra.m AS SELECT name FROM extra.window WITH NO DATA;"
+        "REFRESH MATERIALIZED VIEW extra.m; SELECT name FROM extra.m",
     "a trigger": OWN_TABLE
         + "CREATE FUNCTION extra.t() RETURNS trigger LANGUAGE plpgsql AS"
         " 'BEGIN INSERT INTO extra.loot SELECT name FROM extra.window; RETURN NEW; END';"

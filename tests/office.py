@@ -6,9 +6,9 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import pytest
 from dev.cluster import Cluster
 from dev.interpreter import pg_config
 from tests.databases import Database, created
@@ -63,12 +63,24 @@ TABLES = f"""
 NOISE = 4
 
 
+RESET = f"""
+    DROP OWNED BY {ANALYST} CASCADE;
+    CREATE SCHEMA IF NOT EXISTS {ANALYST} AUTHORIZATION {ANALYST};
+    UPDATE discreet._budget SET amount_spent = 0, delta_spent = 0;
+    TRUNCATE discreet._charge, discreet._refusal, discreet._answer;
+"""
+
+
 class Office:
     """The database, seen by the analyst and by a superuser."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.admin = database.connect()
+
+    def reset(self) -> None:
+        """Nothing asked, nothing spent, nothing of the analyst's own."""
+        self.admin.execute("SET client_min_messages = warning; " + RESET)
 
     @property
     def dsn(self) -> str:
@@ -96,21 +108,10 @@ class Office:
         return self.run("psql", "-X", "-v", "VERBOSITY=verbose", *options, self.dsn, text=text)
 
 
-@pytest.fixture(scope="session")
-def office_database(cluster: Cluster, template: str) -> Iterator[Office]:
+@contextmanager
+def opened(cluster: Cluster, template: str) -> Iterator[Office]:
     cluster.sql(f"CREATE ROLE {ANALYST} LOGIN IN ROLE discreet_analyst; CREATE ROLE {READER} LOGIN")
     with created(cluster, "office", template) as database:
         cluster.sql(TABLES, database.name)
         yield Office(database)
     cluster.sql(f"DROP ROLE {ANALYST}, {READER}")
-
-
-@pytest.fixture
-def office(office_database: Office) -> Office:
-    """The database with a fresh budget; answers given before are forgotten."""
-    office_database.admin.execute(
-        f"DROP OWNED BY {ANALYST} CASCADE; CREATE SCHEMA IF NOT EXISTS {ANALYST} AUTHORIZATION {ANALYST};"
-        "UPDATE discreet._budget SET amount_spent = 0, delta_spent = 0;"
-        "TRUNCATE discreet._charge, discreet._refusal, discreet._answer"
-    )
-    return office_database
