@@ -40,7 +40,8 @@ columns_of_call(FunctionCallInfo fcinfo)
 	TupleDesc	around = named;
 
 	named = NULL;
-	if (fcinfo->resultinfo != NULL && IsA(fcinfo->resultinfo, ReturnSetInfo))
+	if (fcinfo->resultinfo != NULL && IsA(fcinfo->resultinfo, ReturnSetInfo) &&
+		get_func_rettype(fcinfo->flinfo->fn_oid) == RECORDOID)
 		named = ((ReturnSetInfo *) fcinfo->resultinfo)->expectedDesc;
 	for (int n = 0; named != NULL && n < named->natts; n++)
 	{

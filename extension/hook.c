@@ -366,8 +366,9 @@ number_parameters(Node *node, List **parameters)
 		numbered->paramid = 1;
 		while (!equal(list_nth(*parameters, numbered->paramid - 1), node))
 			numbered->paramid++;
-		return (Node *) makeRelabelType((Expr *) numbered, numbered->paramtype, numbered->paramtypmod,
-										numbered->paramcollid, COERCE_EXPLICIT_CAST);
+		/* without its modifier, to which the value has been fitted already */
+		return (Node *) makeRelabelType((Expr *) numbered, numbered->paramtype, -1, numbered->paramcollid,
+										COERCE_EXPLICIT_CAST);
 	}
 	return expression_tree_mutator(node, number_parameters, (void *) parameters);
 }

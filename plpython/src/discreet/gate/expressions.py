@@ -210,9 +210,11 @@ class Expressions:
             return [self.value(item) for item in self.list_of(node.elements or (), node)]
         if isinstance(node, ast.TypeCast) and node.typeName.arrayBounds:
             return [self.converted(item, node.typeName, node) for item in self.elements(node.arg)]
-        held = self.value(node) if isinstance(node, ast.A_Const | ast.ParamRef) else NULL
-        if held.untyped is None:
+        if not isinstance(node, ast.A_Const | ast.ParamRef):
             refuse("ANY or ALL of something other than a list of constants", node)
+        held = self.value(node)
+        if held.untyped is None:
+            return [NULL] if held.is_null else refuse("ANY or ALL of something other than a list", node)
         texts = self.list_of(array_elements(held.untyped, node), node)
         return [NULL if text is None else untyped(text) for text in texts]
 
@@ -307,7 +309,8 @@ class Expressions:
         """value::type, of an element where the type is that of an array."""
         names = type_names(type_name, node)
         if len(names) == 1 and names[0] in CAST_TARGETS:
-            return cast(value, names[0], node)
+            domain = value.family is Family.OTHER and value.content is not None
+            return cast(untyped(value.content or "") if domain else value, names[0], node)
         if value.is_null:
             return NULL
         if value.untyped is not None and not type_name.typmods:

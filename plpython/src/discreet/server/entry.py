@@ -203,9 +203,8 @@ def query(
 ) -> Iterable[tuple[object, ...]]:
     from discreet.server.gate import Gate
 
-    gate = Gate(plpy)
-    rows = gate.answer(sql, epsilon, params, fresh, accuracy, with_error)
-    types = gate.named_types() or []
+    types = plpy.execute("SELECT discreet._named_types() AS types")[0]["types"]
+    rows = Gate(plpy, types).answer(sql, epsilon, params, fresh, accuracy, with_error)
     return [tuple(map(python_value, (value for _, value in row), types)) for row in rows]
 
 

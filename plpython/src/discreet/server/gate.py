@@ -66,8 +66,11 @@ class Wish:
 
 
 class Gate:
-    def __init__(self, plpy: Plpy) -> None:
+    """`types`: those of the columns that the caller names for the answer, None in place of one that is not built in."""
+
+    def __init__(self, plpy: Plpy, types: list[str | None] | None = None) -> None:
         self._plpy = plpy
+        self._types = types
         load_parser()
 
     # -- answering
@@ -430,7 +433,7 @@ class Gate:
     def finished_sql(self, asked: Asked) -> str:
         """The answer with every value as JSON, in the types that the caller named for it."""
         columns = [f"c{n}" for n in range(len(asked.plan.output))]
-        types = self.named_types() or [None] * len(columns)
+        types = self._types or [None] * len(columns)
         if len(types) != len(columns):
             raise RefusedShapeError(
                 f"the answer has {len(columns)} columns, and {len(types)} are named", "Name all of them after AS."
@@ -440,10 +443,6 @@ class Gate:
             for column, kind in zip(columns, types, strict=True)
         )
         return f"SELECT {', '.join(shown)} FROM ({self.answer_sql(asked)}) AS t({', '.join(columns)})"
-
-    def named_types(self) -> list[str | None] | None:
-        types: list[str | None] | None = self._plpy.execute("SELECT discreet._named_types() AS types")[0]["types"]
-        return types
 
     def finished(self, asked: Asked, rows: list[list[object]]) -> list[list[tuple[str, str | None]]]:
         """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
