@@ -12,8 +12,8 @@ CLUSTER := PG_CONFIG=$(PG_CONFIG) SIZE=$(SIZE) python3 dev/cluster.py
 export PG_CONFIG
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test up down reset psql dsn build install uninstall lint unit corpus database statistical attacks \
-        bench updatecheck reference lock clean server-packages test-packages
+.PHONY: help demo test up down reset psql dsn build install uninstall lint unit corpus database clients statistical \
+        attacks bench updatecheck reference lock clean server-packages test-packages
 
 help:  ## list every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ help:  ## list every target
 demo: up  ## a first session on a private cluster that it starts itself
 	@$(CLUSTER) demo
 
-test: test-packages install lint unit corpus database statistical attacks updatecheck  ## everything that CI runs
+test: test-packages install lint unit corpus database clients statistical attacks updatecheck  ## everything that CI runs
 
 ##-- a private cluster for trying things
 
@@ -77,6 +77,9 @@ corpus: test-packages  ## questions that the gate accepts and refuses, planned w
 
 database: test-packages install  ## tests on a throw-away cluster
 	@$(VENV)/pytest tests/database $(PYTEST_ARGS)
+
+clients: test-packages install  ## real clients ask in plain SQL: psql, psycopg, SQLAlchemy, pandas, pgbench, pgbouncer, postgres_fdw
+	@$(VENV)/pytest tests/clients $(PYTEST_ARGS)
 
 statistical: test-packages  ## noise against its exact distribution, and measured epsilons
 	@$(VENV)/pytest tests/statistical $(PYTEST_ARGS)

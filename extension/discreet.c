@@ -47,6 +47,7 @@ _PG_init(void)
 
 	install_hooks();
 	install_explain_hook();
+	install_question_hook();
 }
 
 PG_FUNCTION_INFO_V1(discreet_call_handler);
@@ -65,32 +66,6 @@ without_exception_name(char *message)
 }
 
 /*
- * The caller of a function that returns records names the types of their columns. The CHECK of a domain would run while
- * the function still acts for its owner: only types without code of users are let in.
- */
-static void
-refuse_columns_with_checks(FunctionCallInfo fcinfo)
-{
-	ReturnSetInfo *wanted = (ReturnSetInfo *) fcinfo->resultinfo;
-
-	if (wanted == NULL || !IsA(wanted, ReturnSetInfo) || wanted->expectedDesc == NULL ||
-		get_func_rettype(fcinfo->flinfo->fn_oid) != RECORDOID)
-		return;
-	for (int i = 0; i < wanted->expectedDesc->natts; i++)
-	{
-		Oid			type = TupleDescAttr(wanted->expectedDesc, i)->atttypid;
-		Oid			element = get_element_type(type);
-		char		kind = get_typtype(OidIsValid(element) ? element : type);
-
-		if (kind != TYPTYPE_BASE && kind != TYPTYPE_ENUM)
-			ereport(ERROR,
-					(errcode(ERRCODE_REFUSED_SHAPE),
-					 errmsg("an answer has no columns of type %s", format_type_be(type)),
-					 errhint("Name the built-in type, and cast around the call.")));
-	}
-}
-
-/*
  * Calls PL/Python, and throws its errors anew without the traceback that it puts into the context.
  * The server's log keeps the traceback of an error that nobody foresaw.
  *
@@ -104,12 +79,12 @@ discreet_call_handler(PG_FUNCTION_ARGS)
 	MemoryContext caller_context = CurrentMemoryContext;
 	BufferUsage buffers = pgBufferUsage;
 	WalUsage	wal = pgWalUsage;
+	TupleDesc	around = columns_of_call(fcinfo);
 	volatile Datum result = (Datum) 0;
 
 	if (python_handler == NULL)
 		python_handler = (PGFunction) load_external_function("$libdir/plpython3", "plpython3_call_handler",
 															 true, NULL);
-	refuse_columns_with_checks(fcinfo);
 	PG_TRY();
 	{
 		/* outer callers add their context when the error is thrown anew */
@@ -122,6 +97,7 @@ discreet_call_handler(PG_FUNCTION_ARGS)
 
 		pgBufferUsage = buffers;
 		pgWalUsage = wal;
+		columns_of_call_around(around);
 		MemoryContextSwitchTo(caller_context);
 		error = CopyErrorData();
 		FlushErrorState();
@@ -142,6 +118,7 @@ discreet_call_handler(PG_FUNCTION_ARGS)
 	PG_END_TRY();
 	pgBufferUsage = buffers;
 	pgWalUsage = wal;
+	columns_of_call_around(around);
 
 	return result;
 }

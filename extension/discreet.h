@@ -8,6 +8,8 @@
  *   numbering.c   numbers for persons, groups and what each person has in each
  *   people.c      aggregate _people of the gate: what each person adds to each group
  *   run.c         the run step of a question, in the name of who owns the tables
+ *   columns.c     which columns a caller names for an answer
+ *   hook.c        a hook that makes questions of plain SELECTs on protected tables
  *   explain.c     a hook that knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
  *   executor.c    hooks that find the dp_ aggregates of a statement and pay before any row is read
  *
@@ -35,6 +37,14 @@ extern int	people_memory;
 /* ledger.c */
 extern Jsonb *ledger_call(const char *operation, const char *request);
 extern char *text_field(Jsonb *object, const char *key);
+
+/* columns.c */
+extern TupleDesc columns_of_call(FunctionCallInfo fcinfo);
+extern void columns_of_call_around(TupleDesc around);
+
+/* hook.c */
+extern bool may_read(Oid relation, Bitmapset *columns, Oid user);
+extern void install_question_hook(void);
 
 /* explain.c */
 extern void install_explain_hook(void);

@@ -20,6 +20,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "parser/parse_coerce.h"
+#include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -363,20 +364,7 @@ session_user_may_read(PlannedStmt *statement, Index index)
 #else
 	columns = relation->selectedCols;
 #endif
-	if (pg_class_aclcheck(relation->relid, user, ACL_SELECT) == ACLCHECK_OK)
-		return true;
-	if (bms_is_empty(columns))
-		return pg_attribute_aclcheck_all(relation->relid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
-	for (int column = -1; (column = bms_next_member(columns, column)) >= 0;)
-	{
-		AttrNumber	attribute = column + FirstLowInvalidHeapAttributeNumber;
-
-		if (attribute == InvalidAttrNumber ?
-			pg_attribute_aclcheck_all(relation->relid, user, ACL_SELECT, ACLMASK_ALL) != ACLCHECK_OK :
-			pg_attribute_aclcheck(relation->relid, attribute, user, ACL_SELECT) != ACLCHECK_OK)
-			return false;
-	}
-	return true;
+	return may_read(relation->relid, columns, user);
 }
 
 typedef struct PartialSearch

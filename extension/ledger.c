@@ -306,7 +306,7 @@ discreet_ledger(PG_FUNCTION_ARGS)
 	char	   *request = JsonbToCString(NULL, &PG_GETARG_JSONB_P(1)->root, VARSIZE(PG_GETARG_JSONB_P(1)));
 	Jsonb	   *answer;
 
-	if (strcmp(operation, "charge_question") == 0)
+	if (strcmp(operation, "charge_question") == 0 || strcmp(operation, "recall") == 0)
 		refuse_while_explained();
 	answer = ledger_call(operation, request);
 	if (answer == NULL)

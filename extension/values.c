@@ -193,7 +193,7 @@ on_grid(const Grid *grid, double number)
 Datum
 value_of_number(Oid type, const char *text)
 {
-	double		number = float8in_internal((char *) text, NULL, "double precision", text);
+	double		number = DatumGetFloat8(DirectFunctionCall1(float8in, CStringGetDatum(text)));
 
 	switch (type)
 	{

@@ -15,11 +15,12 @@ GRANT EXECUTE ON FUNCTION
     discreet.describe_column(regclass, name, numeric, numeric, text[], text),
     discreet.unprotect(regclass),
     discreet.grant_budget(text, regrole, numeric, numeric),
-    discreet.revoke_budget(text, regrole)
+    discreet.revoke_budget(text, regrole),
+    discreet.exempt_view(regclass, boolean)
 TO discreet_curator;
 
 -- what is protected is no secret; budgets, charges and refusals show each reader what is theirs to see
-GRANT SELECT ON discreet.datasets, discreet.protected_tables, discreet.protected_columns
+GRANT SELECT ON discreet.datasets, discreet.protected_tables, discreet.protected_columns, discreet.exempt_views
 TO discreet_curator, discreet_analyst, discreet_auditor;
 GRANT SELECT ON discreet.budget_status, discreet.charges, discreet.refusals
 TO discreet_curator, discreet_analyst, discreet_auditor;
@@ -70,7 +71,9 @@ GRANT EXECUTE ON FUNCTION
     discreet.lint(text),
     discreet.create_view(text, text, numeric),
     discreet._answer_columns(text),
-    discreet.suggest_bounds(regclass, name, numeric)
+    discreet.suggest_bounds(regclass, name, numeric),
+    discreet._parameter(anyelement),
+    discreet.bucket(numeric, numeric)
 TO discreet_curator, discreet_analyst;
 
 GRANT EXECUTE ON FUNCTION

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import psycopg
@@ -14,6 +15,7 @@ import pytest
 from dev.cluster import Cluster
 from psycopg import sql
 from tests.databases import Connection, Database, MakeRole, created, throw_away_cluster
+from tests.office import Office, opened
 
 pytest.register_assert_rewrite("tests.messages")
 
@@ -117,6 +119,26 @@ def empty_database(cluster: Cluster, make_role: MakeRole) -> Iterator[Database]:
     """A database of the test's own, without the extension."""
     with created(cluster, f"empty_{next(numbers)}") as fresh:
         yield fresh
+
+
+@pytest.fixture(scope="session")
+def office_database(cluster: Cluster, template: str) -> Iterator[Office]:
+    with opened(cluster, template) as office:
+        yield office
+
+
+@pytest.fixture
+def office(office_database: Office) -> Office:
+    """The database of tests/office.py, with a whole budget; answers given before are forgotten."""
+    office_database.reset()
+    return office_database
+
+
+@pytest.fixture
+def nora(office: Office) -> Iterator[psycopg.Connection[Any]]:
+    """Its analyst."""
+    with psycopg.connect(office.dsn, autocommit=True) as connection:
+        yield connection
 
 
 @pytest.fixture

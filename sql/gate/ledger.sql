@@ -12,20 +12,14 @@ AS $plpgsql$
 DECLARE
     asker name := request->>'role';
     described jsonb;
+    views jsonb;
     people jsonb;
     harmless jsonb;
 BEGIN
-    WITH asked AS (
-        SELECT DISTINCT r->>0 AS schema_name, r->>1 AS relation_name FROM jsonb_array_elements(request->'relations') r),
-    found AS (
-        SELECT DISTINCT ON (a.schema_name, a.relation_name) a.schema_name, a.relation_name, c.oid, n.nspname, c.relname
-        FROM asked a
-        JOIN pg_class c ON c.relname = a.relation_name AND c.relkind IN ('r', 'p') AND c.relpersistence <> 't'
-        JOIN pg_namespace n ON n.oid = c.relnamespace
-        LEFT JOIN jsonb_array_elements_text(request->'path') WITH ORDINALITY AS path(schema_name, place)
-               ON path.schema_name = n.nspname
-        WHERE n.nspname = a.schema_name OR (a.schema_name IS NULL AND path.place IS NOT NULL)
-        ORDER BY a.schema_name, a.relation_name, path.place),
+    WITH found AS (
+        SELECT r.asked_schema AS schema_name, r.asked_name AS relation_name, c.oid, n.nspname, c.relname
+        FROM discreet._named_relations(request) r JOIN pg_class c ON c.oid = r.relation JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.relkind <> 'v'),
     kept AS (
         SELECT f.*, p.relation AS protected
         FROM found f
@@ -63,8 +57,17 @@ BEGIN
                 'dataset', p.dataset, 'unit', p.unit, 'policy', p.policy, 'max_groups', p.max_groups, 'max_rows', p.max_rows,
                 'max_epsilon', p.max_epsilon::text, 'max_delta', p.max_delta::text,
                 'single', discreet._one_row_per_person(p), 'may_ask', discreet._holds_budget(asker, p.dataset))
-            FROM discreet._protected_table p WHERE p.relation = k.oid AND p.policy <> 'public'))), '[]')
+            FROM discreet._protected_table p WHERE p.relation = k.oid AND p.policy <> 'public'))
+        ORDER BY k.schema_name, k.relation_name), '[]')
     INTO described FROM kept k;
+
+    SELECT coalesce(jsonb_agg(jsonb_build_object(
+        'asked_schema', r.asked_schema, 'asked_name', r.asked_name, 'schema', n.nspname, 'name', c.relname,
+        'definition', discreet._view_definition(c.oid)) ORDER BY r.asked_schema, r.asked_name), '[]')
+    INTO views
+    FROM discreet._named_relations(request) r JOIN pg_class c ON c.oid = r.relation JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind = 'v' AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+      AND (r.below OR has_any_column_privilege(asker, c.oid, 'SELECT'));
 
     SELECT coalesce(jsonb_agg(jsonb_build_object(
         'dataset', d.dataset, 'accounting', d.accounting, 'neighbours', d.neighbours, 'delta_limit', b.delta_limit::text,
@@ -80,7 +83,7 @@ BEGIN
       AND NOT EXISTS (SELECT FROM pg_proc p WHERE p.proname = f AND p.pronamespace = 'pg_catalog'::regnamespace
                       AND (p.provolatile <> 'i' OR p.proretset));
 
-    RETURN jsonb_build_object('relations', described, 'datasets', people, 'harmless', harmless);
+    RETURN jsonb_build_object('relations', described, 'views', views, 'datasets', people, 'harmless', harmless);
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_describe(jsonb) IS 'What the names of a question mean, for the role that asks.';
@@ -107,6 +110,41 @@ AS $sql$
 $sql$;
 COMMENT ON FUNCTION discreet._unique_combinations(oid) IS
 'Columns whose values occur in at most one row of a table, or of one of its parts.';
+
+-- discreet._named_relations: the tables and views that a question names, and those that are below its views; of the latter,
+-- which definitions name with their schema, the asker need not have the right to name them.
+CREATE FUNCTION discreet._named_relations(request jsonb)
+RETURNS TABLE (asked_schema text, asked_name text, relation oid, below boolean)
+LANGUAGE sql
+STABLE
+STRICT
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH RECURSIVE asked AS (
+        SELECT DISTINCT r->>0 AS schema_name, r->>1 AS relation_name FROM jsonb_array_elements(request->'relations') r),
+    found AS (
+        SELECT DISTINCT ON (a.schema_name, a.relation_name) a.schema_name, a.relation_name, c.oid
+        FROM asked a
+        JOIN pg_class c ON c.relname = a.relation_name AND c.relkind IN ('r', 'p', 'v') AND c.relpersistence <> 't'
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        LEFT JOIN jsonb_array_elements_text(request->'path') WITH ORDINALITY AS path(schema_name, place)
+               ON path.schema_name = n.nspname
+        WHERE n.nspname = a.schema_name OR (a.schema_name IS NULL AND path.place IS NOT NULL)
+        ORDER BY a.schema_name, a.relation_name, path.place),
+    inside(oid) AS (
+        SELECT v FROM found f, discreet._relations_of_view(f.oid) v
+        UNION SELECT v FROM inside i, discreet._relations_of_view(i.oid) v)
+    SELECT f.schema_name, f.relation_name, f.oid, false FROM found f
+    UNION ALL
+    SELECT n.nspname, c.relname, c.oid, true
+    FROM inside i JOIN pg_class c ON c.oid = i.oid JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v') AND c.relpersistence <> 't'
+      AND NOT EXISTS (SELECT FROM found f WHERE f.oid = i.oid AND f.schema_name = n.nspname)
+$sql$;
+COMMENT ON FUNCTION discreet._named_relations(jsonb) IS
+'The tables and views that a question names, and those that are below its views.';
 
 -- discreet._base_type: the type below all domains; text that cannot be compared byte by byte is a type of its own.
 CREATE FUNCTION discreet._base_type(type oid, collation_oid oid)

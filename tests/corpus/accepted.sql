@@ -85,6 +85,22 @@ SELECT avg(salary::int), avg(salary::float8), count(salary::text) FROM hr.employ
 SELECT avg((gender = 'F')::int) AS share FROM hr.employee;
 SELECT DISTINCT round(avg(salary), -3) FROM hr.employee GROUP BY dept;
 SELECT dept, count(*) FROM hr.employee WHERE true GROUP BY dept LIMIT 3 OFFSET 1;
+SELECT count(*) FROM hr.employee WHERE dept <> ALL (ARRAY['Sales', 'Legal']) AND position LIKE ANY (ARRAY['S%', '%r']);
+SELECT count(*) FROM hr.employee WHERE salary > ANY ('{50000,60000}') AND dept = ANY ('{Sales,"Legal", NULL}'::text[]);
+SELECT count(*) FROM hr.employee WHERE hired > CURRENT_DATE - 365;
+SELECT count(*) FROM hr.employee WHERE hired > now() - INTERVAL '1 year 6 months';
+SELECT count(*) FROM hr.employee WHERE hired + INTERVAL '10 years' < CURRENT_TIMESTAMP AND dob + 365 < LOCALTIMESTAMP;
+SELECT extract(year FROM hired - INTERVAL '6 months') AS fiscal, count(*) FROM hr.employee GROUP BY 1;
+SELECT avg((CURRENT_DATE - dob) / 365) AS age FROM hr.employee;
+SELECT count(*) FROM hr.employee WHERE salary > '5e4'::float8 AND hired > DATE '2024-01-01' - INTERVAL '1 year';
+SELECT n, sum(pay) FROM (SELECT dept, salary FROM hr.employee) AS e(n, pay) GROUP BY n;
+SELECT max(number) FROM (SELECT dept, count(*) FROM hr.employee GROUP BY dept) AS t(dept, number);
+WITH e(d, s) AS (SELECT dept, salary FROM hr.employee) SELECT d, avg(s) FROM e GROUP BY d;
+WITH t(d, n) AS (SELECT dept, count(*) FROM hr.employee GROUP BY dept) SELECT d FROM t WHERE n > 10;
+SELECT count(*) FROM zip_area AS z(code, place) JOIN hr.employee e ON e.zip = z.code WHERE z.place = 'Cambridge';
+SELECT count(DISTINCT who) FROM hr.employee AS e(who);
+-- params: ["{Sales,Legal}"]
+SELECT count(*) FROM hr.employee WHERE dept = ANY ($1);
 -- params: ["Sales", "50000"]
 SELECT count(*) FROM hr.employee WHERE dept = $1 AND salary > $2;
 -- params: ["2015-01-01", null, "3"]

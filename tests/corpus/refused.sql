@@ -87,7 +87,7 @@ SELECT count(*) FROM hr.employee WHERE 7 IN (id, 0);
 SELECT count(*) FROM hr.employee WHERE (id, gender) = (7, 'F');
 -- DP002: column id
 SELECT count(*) FROM hr.employee WHERE id = ANY (ARRAY[7]);
--- DP001: ANY
+-- DP002: column id
 SELECT count(*) FROM hr.employee WHERE id = ANY ('{7}');
 -- DP002: column id
 SELECT count(*) FROM hr.employee WHERE id >= 7 AND id <= 7;
@@ -605,6 +605,18 @@ SELECT count(*) FROM hr.employee WHERE name SIMILAR TO 'A%';
 SELECT count(*) FROM hr.employee WHERE name LIKE dept;
 -- DP001: escape character
 SELECT count(*) FROM hr.employee WHERE name LIKE 'Alice\';
+-- DP001: is no list
+SELECT count(*) FROM hr.employee WHERE salary = ANY ('1,2');
+-- DP001: is no list
+SELECT count(*) FROM hr.employee WHERE salary = ANY ('{{1,2},{3,4}}'::numeric[]);
+-- DP001: is no int
+SELECT count(*) FROM hr.employee WHERE salary = ANY ('{1,much}'::int[]);
+-- DP001: ANY or ALL
+SELECT count(*) FROM hr.employee WHERE dept = ANY (string_to_array('a,b', ','));
+-- DP001: operator &&
+SELECT count(*) FROM hr.employee WHERE dept && ANY (ARRAY['a', 'b']);
+-- DP001: comparing values of this type
+SELECT count(*) FROM hr.employee WHERE dept = 'hr.employee'::regclass;
 -- DP001: array
 SELECT count(*) FROM hr.employee WHERE (ARRAY[1, 2])[salary::int] = 1;
 -- DP001: function repeat
@@ -615,10 +627,18 @@ SELECT count(*) FROM hr.employee WHERE chr(salary::int) = 'a';
 SELECT count(*) FROM hr.employee WHERE make_date(salary::int, 1, 1) > hired;
 -- DP001: operator ->
 SELECT count(*) FROM hr.employee WHERE name -> 'a' IS NULL;
--- DP001: arithmetic on date
+-- DP001: adding something to a date
 SELECT count(*) FROM hr.employee WHERE hired + 1000000 > '2024-01-01';
--- DP001: interval
-SELECT count(*) FROM hr.employee WHERE hired > DATE '2024-01-01' - INTERVAL '1 year';
+-- DP001: adding something to a date
+SELECT count(*) FROM clinic.patient p JOIN clinic.visit v ON p.id = v.patient_id WHERE v.day + p.age > '2024-01-01';
+-- DP001: more than 1000 years
+SELECT count(*) FROM hr.employee WHERE hired + INTERVAL '200000 years' > '2024-01-01';
+-- DP001: is no interval
+SELECT count(*) FROM hr.employee WHERE hired > DATE '2024-01-01' - INTERVAL 'a while';
+-- DP001: arithmetic on other
+SELECT count(*) FROM hr.employee WHERE hired > DATE '2024-01-01' - 2 * INTERVAL '1 year';
+-- DP001: cast to interval
+SELECT count(*) FROM hr.employee WHERE dept::interval > INTERVAL '1 year';
 -- DP001: digits
 SELECT sum(salary * 1e60 * salary) FROM hr.employee;
 -- DP001: digits
@@ -650,10 +670,10 @@ SELECT count(*) FROM hr.employee WHERE pg_advisory_lock(1) IS NULL;
 SELECT lo_import('/etc/passwd'), count(*) FROM hr.employee;
 -- DP001: function random
 SELECT count(*) FROM hr.employee WHERE random() < 0.5;
--- DP001: function now
-SELECT count(*) FROM hr.employee WHERE hired > now();
+-- DP001: function clock_timestamp
+SELECT count(*) FROM hr.employee WHERE hired > clock_timestamp();
 -- DP001: time or user
-SELECT count(*) FROM hr.employee WHERE hired > current_date;
+SELECT count(*) FROM hr.employee WHERE hired > current_time;
 -- DP001: time or user
 SELECT count(*) FROM hr.employee WHERE name = current_user;
 -- DP001: function mine.f

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from typing import Any
 from discreet.gate.parse import parse
 from discreet.gate.plan import Plan, plan
 from discreet.gate.schema import Column, Combination, Dataset, Protection, Relation, Schema
+from discreet.gate.times import with_moment
+
+NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 
 SEXES = ("F", "M")
 DEPARTMENTS = ("Executive", "Production", "Engineering", "Sales", "Support", "Finance", "Research", "Legal")
@@ -137,4 +141,4 @@ def questions(name: str) -> Iterator[Question]:
 
 
 def planned(sql: str, parameters: tuple[str | None, ...] = (), schema: Schema = SCHEMA) -> Plan:
-    return plan(parse(sql), schema, HARMLESS, parameters)
+    return plan(with_moment(parse(sql), lambda: NOON), schema, HARMLESS, parameters)

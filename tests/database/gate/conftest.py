@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -36,6 +36,7 @@ PUBLIC = """
     INSERT INTO ward_floor
     SELECT DISTINCT ward, length(ward) % 4, ascii(ward) FROM clinic.visit UNION ALL SELECT 'Oncology', 9, 20;
     GRANT SELECT ON zip_area, ward_floor, club, calendar TO PUBLIC;
+    GRANT USAGE ON SCHEMA hr, clinic, census TO PUBLIC;
 """
 
 # of pure epsilons 1000, of those under zcdp 100
@@ -61,6 +62,15 @@ class Asker:
         with self.connection.transaction():
             self.connection.execute("SELECT discreet.ask(%s, %s, 'rows')", [question, Decimal(str(epsilon))])
             return self.connection.execute("FETCH ALL FROM rows").fetchall()
+
+    def plain(self, statement: str, parameters: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
+        """The rows of a statement in plain SQL."""
+        cursor = self.connection.execute(statement.encode(), parameters)
+        return cursor.fetchall() if cursor.description else []
+
+    def charges(self) -> list[tuple[Decimal, Decimal]]:
+        """Epsilon and delta of what was paid, in its order."""
+        return self.truth("SELECT epsilon, delta FROM discreet._charge ORDER BY id")
 
     def number(self, question: str, epsilon: object = 10) -> float:
         """The answer of one row and one column."""

@@ -38,6 +38,7 @@ EXPECTED = """
  -       X       X       -       -       -       create_view()
  -       X       X       -       -       -       _answer_columns()
  -       X       X       -       -       -       suggest_bounds()
+ -       X       X       -       -       -       _parameter()
  -       X       X       -       -       -       dp_count()
  -       X       X       -       -       -       dp_count_distinct()
  -       X       X       -       -       -       dp_sum()
@@ -85,6 +86,7 @@ EXPECTED = """
  -       -       -       -       -       -       _budget
  -       -       -       -       -       -       _charge
  -       -       -       -       -       -       _dataset
+ -       -       -       -       -       -       _exempt_view
  -       -       -       -       -       -       _past_protection
  -       -       -       -       -       -       _protected_column
  -       -       -       -       -       -       _protected_part
@@ -109,6 +111,7 @@ EXPECTED = """
  -       -       -       -       -       -       _follow_parts()
  -       -       -       -       -       -       _forget_dropped()
  -       -       -       -       -       -       _holds_budget()
+ -       -       -       -       -       -       _guards()
  -       -       -       -       -       -       _ledger()
  X       X       X       X       X       X       _log_bin()
  -       -       -       -       -       -       _median_final()

@@ -267,7 +267,7 @@ def test_every_function_of_the_gate_pins_the_settings() -> None:
     """One that does not would be a way round the others."""
     marked = re.findall(r"FUNCTION discreet\.(\w+)\((?:(?!FUNCTION).)*?/\* @PINNED_SETTINGS@ \*/", GATE, re.DOTALL)
     entering = re.findall(r"FUNCTION discreet\.(\w+)\((?:(?!FUNCTION).)*?LANGUAGE discreet_python", GATE, re.DOTALL)
-    assert sorted(marked) == sorted(entering)
+    assert sorted(marked) == sorted({*entering} - {"exempt_view"})  # which declares, and asks nothing
     assert {"query", "query_json", "ask", "suggest_bounds"} <= set(marked)
 
 

@@ -46,7 +46,7 @@ def test_a_literal_is_read_as_the_type_beside_it(text: str, family: Family, sql:
 @pytest.mark.parametrize(
     ("text", "family"),
     [
-        ("1.5", Family.INT), ("1e5", Family.NUMERIC), ("NaN", Family.FLOAT), ("Infinity", Family.NUMERIC),
+        ("1.5", Family.INT), ("1e100", Family.NUMERIC), ("NaN", Family.FLOAT), ("Infinity", Family.NUMERIC),
         ("0x10", Family.INT), ("", Family.NUMERIC), ("1;2", Family.INT), ("9" * 90, Family.NUMERIC),
         ("maybe", Family.BOOL), ("now", Family.DATE), ("today", Family.TIMESTAMP), ("infinity", Family.DATE),
         ("2024-13-01", Family.DATE), ("epoch", Family.TIMESTAMPTZ), ("anything", Family.OTHER),

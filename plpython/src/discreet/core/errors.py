@@ -12,6 +12,7 @@ class DiscreetError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.location: int | None = None
 
 
 class InvalidParameterError(DiscreetError):

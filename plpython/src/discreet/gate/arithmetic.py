@@ -8,12 +8,14 @@ from typing import Any
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse, refuse_unbounded
 from discreet.gate.schema import NUMBERS, TIMES, Family
+from discreet.gate.times import moved
 from discreet.gate.values import (
     LARGEST_INT,
     NATIVE_TYPE,
     Value,
     clamped,
     guarded_time,
+    number_constant,
     operator,
     typed_literal,
 )
@@ -29,6 +31,7 @@ CAST_TARGETS = {
     "float8": Family.FLOAT,
     "text": Family.TEXT,
     "varchar": Family.TEXT,
+    "bpchar": Family.TEXT,
     "bool": Family.BOOL,
     "date": Family.DATE,
     "timestamp": Family.TIMESTAMP,
@@ -37,10 +40,14 @@ CAST_TARGETS = {
 
 
 def arithmetic(name: str, left: Value, right: Value, node: Any) -> Value:
-    """left `name` right, for + - * / %; dates may be subtracted from each other."""
+    """left `name` right, for + - * / %; dates may be subtracted from each other, and moved."""
     if left.family is Family.DATE and right.family is Family.DATE and name == "-":
         days = operator("-", guarded_time(left, node).sql, guarded_time(right, node).sql)
         return Value(days, Family.INT, Interval.of(-LONGEST_TIME_IN_DAYS, LONGEST_TIME_IN_DAYS))
+    if left.family in TIMES and name in ("+", "-"):
+        return moved(name, left, right, node)
+    if right.family in TIMES and name == "+":
+        return moved(name, right, left, node)
     left, right = (as_number(side, node) for side in (left, right))
     whole = left.family is Family.INT and right.family is Family.INT
     assert left.interval is not None and right.interval is not None
@@ -85,10 +92,12 @@ def cast(value: Value, type_name: str, node: Any) -> Value:
     if value.is_null:
         return Value(f"NULL::pg_catalog.{NATIVE_TYPE[target]}", target, constant=True)
     if value.untyped is not None:
-        return typed_literal(value.untyped, target, node)
-    if value.family is target:
+        return typed_literal(value.untyped.rstrip(" ") if type_name == "bpchar" else value.untyped, target, node)
+    if value.family is target and (type_name != "bpchar" or value.type_name == "pg_catalog.bpchar"):
         return value
     native = f"({value.sql})::pg_catalog.{NATIVE_TYPE[target]}"
+    if type_name == "text" and value.family is Family.OTHER:
+        return Value(f'({native} COLLATE pg_catalog."default")', target)
     if target is Family.TEXT and value.family in (Family.INT, Family.NUMERIC, Family.BOOL, Family.FLOAT):
         return Value(native, target)
     if target is Family.TEXT and value.family in TIMES:
@@ -118,6 +127,8 @@ def cast(value: Value, type_name: str, node: Any) -> Value:
 def number_cast(value: Value, target: Family, node: Any) -> Value:
     value = clamped(value, node)
     assert value.interval is not None
+    if value.constant and (target is not Family.INT or value.interval.lower.denominator == 1):
+        return number_constant(value.interval.lower, Family.INT if target is Family.INT else Family.NUMERIC)
     if target is not Family.INT:
         # numeric throughout: the same number, without the errors that float arithmetic raises, 1e-400 being one
         return Value(f"({value.sql})::pg_catalog.numeric", Family.NUMERIC, value.interval)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from pglast import ast
 
 from discreet.dp.price import parse_epsilon
-from discreet.gate.expressions import Expressions, type_name
+from discreet.gate.expressions import Expressions, type_names
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, TIMES, Family
@@ -86,7 +86,7 @@ def common_type(value: Value, bounds: list[Any], expressions: Expressions) -> st
 def constant_type(node: Any, expressions: Expressions) -> str | None:
     """The type of a literal as PostgreSQL reads it; None for one that takes the type of others."""
     if isinstance(node, ast.TypeCast):
-        return type_name(node.typeName, node)
+        return type_names(node.typeName, node)[-1]
     held = expressions.value(node)
     if held.untyped is not None or held.interval is None:
         return None

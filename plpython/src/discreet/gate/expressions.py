@@ -6,6 +6,7 @@ arithmetic, divisors are tested, dates are kept within the years 1 to 9999. Whet
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 
 from pglast import ast, enums
 
-from discreet.gate.arithmetic import arithmetic, cast
+from discreet.gate.arithmetic import CAST_TARGETS, arithmetic, cast
 from discreet.gate.functions import FUNCTIONS
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Family
@@ -25,6 +26,7 @@ from discreet.gate.values import (
     boolean_constant,
     clamped,
     guarded_time,
+    identifier,
     literal,
     number_constant,
     operator,
@@ -33,7 +35,12 @@ from discreet.gate.values import (
 )
 
 COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
+LIKES = {"~~", "!~~", "~~*", "!~~*"}
 ARITHMETIC = {"+", "-", "*", "/", "%"}
+# of an array in its text form: quoted, or plain, and what follows
+ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s{},"\\](?:[^{},"\\]*[^\s{},"\\])?))\s*(,|$)', re.DOTALL)
+# types whose name the catalog writes out
+LONG_NAMES = {"time": "time without time zone", "timetz": "time with time zone", "varbit": "bit varying"}
 LONGEST_LIST = 1000
 MOST_DIGITS = 60
 # Texts are joined up to this length only: ten columns of a gigabyte would be an error, and whose they are an answer.
@@ -149,6 +156,8 @@ class Expressions:
         name = operator_name(node)
         if isinstance(node.lexpr, ast.RowExpr) and isinstance(node.rexpr, ast.RowExpr):
             return self.row_comparison(name, node)
+        if name in LIKES:
+            return self.like(name, self.value(node.lexpr), self.value(node.rexpr), node)
         if name in COMPARISONS:
             return self.comparison(name, self.value(node.lexpr), self.value(node.rexpr), node)
         if name in ARITHMETIC:
@@ -166,19 +175,13 @@ class Expressions:
     def comparison(self, name: str, left: Value, right: Value, node: Any) -> Value:
         if left.is_null or right.is_null:
             return logical("NULL::pg_catalog.bool")
-        if Family.OTHER in (left.family, right.family) and not (left.untyped or right.untyped):
-            refuse("comparing values of this type", node)
         if Family.OTHER in (left.family, right.family):  # enum, uuid …: by their text, for equality only
+            if not (is_text_of(left, right) or is_text_of(right, left)):
+                refuse("comparing values of this type", node)
             if name not in ("=", "<>"):
                 refuse("ordering values of this type", node)
             self.compared.update(compared(name, left, right))
-            sides = [
-                f"{literal(side.untyped)}::pg_catalog.text"
-                if side.untyped is not None
-                else f"({side.sql})::pg_catalog.text"
-                for side in (left, right)
-            ]
-            return logical(operator(name, *sides))
+            return logical(operator(name, *(f"({side.sql})::pg_catalog.text" for side in (left, right))))
         family, (left, right) = same_family([left, right], node)
         self.compared.update(compared(name, left, right))
         return logical(operator(name, *(comparable(side, family) for side in (left, right))))
@@ -191,20 +194,44 @@ class Expressions:
         return logical("(" + " AND ".join(parts) + ")")
 
     def membership(self, node: ast.A_Expr) -> Value:
-        return self.any_of(self.value(node.lexpr), node.rexpr, operator_name(node), node)
+        name = operator_name(node)
+        items = [self.value(item) for item in self.list_of(node.rexpr, node)]
+        return self.compared_with_each(name, self.value(node.lexpr), items, name == "=", node)
 
-    def any_of(self, left: Value, items: Any, name: str, node: Any) -> Value:
-        if not isinstance(items, tuple | list) or not 0 < len(items) <= LONGEST_LIST:
-            refuse(f"a list that is not of 1 to {LONGEST_LIST} values", node)
+    def any_or_all(self, node: ast.A_Expr) -> Value:
+        any_one = node.kind == enums.A_Expr_Kind.AEXPR_OP_ANY
+        items = self.elements(node.rexpr)
+        return self.compared_with_each(operator_name(node), self.value(node.lexpr), items, any_one, node)
+
+    def compared_with_each(self, name: str, left: Value, items: list[Value], any_one: bool, node: Any) -> Value:
+        if name not in COMPARISONS | LIKES:
+            refuse(f"operator {name}", node)
         if len(items) * len(left.sql) > LONGEST_SQL:
             refuse("an expression that grows too long", node)
-        parts = [self.comparison(name, left, self.value(item), node).sql for item in items]
-        return logical("(" + (" OR " if name == "=" else " AND ").join(parts) + ")")
+        compare = self.like if name in LIKES else self.comparison
+        parts = [compare(name, left, item, node).sql for item in items]
+        if not parts:
+            return logical("false" if any_one else "true")
+        return logical("(" + (" OR " if any_one else " AND ").join(parts) + ")")
 
-    def any_of_array(self, node: ast.A_Expr) -> Value:
-        if operator_name(node) != "=" or not isinstance(node.rexpr, ast.A_ArrayExpr):
-            refuse("ANY other than = ANY (ARRAY[…])", node)
-        return self.any_of(self.value(node.lexpr), node.rexpr.elements, "=", node)
+    def elements(self, node: Any) -> list[Value]:
+        """The elements of a constant array: ARRAY[…], '{…}', a parameter, each perhaps with a type."""
+        if isinstance(node, ast.A_ArrayExpr):
+            return [self.value(item) for item in self.list_of(node.elements or (), node)]
+        if isinstance(node, ast.TypeCast) and node.typeName.arrayBounds:
+            return [self.converted(item, node.typeName, node) for item in self.elements(node.arg)]
+        if not isinstance(node, ast.A_Const | ast.ParamRef):
+            refuse("ANY or ALL of something other than a list of constants", node)
+        held = self.value(node)
+        if held.untyped is None:
+            return [NULL] if held.is_null else refuse("ANY or ALL of something other than a list", node)
+        texts = self.list_of(array_elements(held.untyped, node), node)
+        return [NULL if text is None else untyped(text) for text in texts]
+
+    def list_of(self, items: Any, node: Any) -> Any:
+        if not isinstance(items, tuple | list) or len(items) > LONGEST_LIST:
+            refuse(f"a list of more than {LONGEST_LIST} values", node)
+        return items
 
     def between(self, node: ast.A_Expr) -> Value:
         value = self.value(node.lexpr)
@@ -214,21 +241,27 @@ class Expressions:
         negated = node.kind == enums.A_Expr_Kind.AEXPR_NOT_BETWEEN
         return logical(f"({'NOT ' if negated else ''}({above} AND {below}))")
 
-    def like(self, node: ast.A_Expr) -> Value:
-        name = operator_name(node)
-        value, pattern = self.value(node.lexpr), self.value(node.rexpr)
-        if value.family is not Family.TEXT or pattern.untyped is None:
+    def like_operation(self, node: ast.A_Expr) -> Value:
+        return self.like(operator_name(node), self.value(node.lexpr), self.value(node.rexpr), node)
+
+    def like(self, name: str, value: Value, pattern: Value, node: Any) -> Value:
+        if value.family is not Family.TEXT or pattern.content is None:
             refuse("LIKE other than of text with a constant pattern", node)
-        if (len(pattern.untyped) - len(pattern.untyped.rstrip("\\"))) % 2:
+        if (len(pattern.content) - len(pattern.content.rstrip("\\"))) % 2:
             refuse("a LIKE pattern that ends with its escape character", node)
-        self.compared.add(matched(value, pattern.untyped))
+        self.compared.add(matched(value, pattern.content))
         return logical(
-            operator(name, f"({value.sql})::pg_catalog.text", f"{literal(pattern.untyped)}::pg_catalog.text")
+            operator(name, f"({value.sql})::pg_catalog.text", f"{literal(pattern.content)}::pg_catalog.text")
         )
 
     def distinctness(self, node: ast.A_Expr) -> Value:
-        family, (left, right) = same_family([self.value(node.lexpr), self.value(node.rexpr)], node)
+        left, right = self.value(node.lexpr), self.value(node.rexpr)
         word = "IS DISTINCT FROM" if node.kind == enums.A_Expr_Kind.AEXPR_DISTINCT else "IS NOT DISTINCT FROM"
+        if is_text_of(left, right) or is_text_of(right, left):
+            left, right = (
+                replace(side, sql=f"({side.sql})::pg_catalog.text", family=Family.TEXT) for side in (left, right)
+            )
+        family, (left, right) = same_family([left, right], node)
         if Family.OTHER in (left.family, right.family) and not (left.is_null or right.is_null):
             refuse("comparing values of this type", node)
         if left.is_null or right.is_null:
@@ -285,8 +318,10 @@ class Expressions:
         return self.traced(name, rule.compile(arguments, node), arguments)
 
     def cast(self, node: ast.TypeCast) -> Value:
+        if node.typeName.arrayBounds:
+            refuse("a cast to an array", node)
         value = self.value(node.arg)
-        result = cast(value, type_name(node.typeName, node), node)
+        result = self.converted(value, node.typeName, node)
         if result.family is Family.BOOL:
             self.compared.update(compared_inside("bool", [value]))
         return self.traced("cast", result, [value])
@@ -295,9 +330,60 @@ class Expressions:
         self.compared.update(compared_inside(name, arguments))
         return replace(result, trace=passed_on(name, result, arguments))
 
+    def converted(self, value: Value, type_name: ast.TypeName, node: Any) -> Value:
+        """value::type, of an element where the type is that of an array."""
+        names = type_names(type_name, node)
+        if len(names) == 1 and names[0] in CAST_TARGETS:
+            domain = value.family is Family.OTHER and value.content is not None
+            return cast(untyped(value.content or "") if domain else value, names[0], node)
+        if value.is_null:
+            return NULL
+        if value.untyped is not None and not type_name.typmods:
+            return other_constant(value.untyped, names)
+        if value.family is not Family.OTHER or value.other_type != names:
+            refuse(f"a cast to {names[-1]}", node)
+        return value
+
 
 def untyped(text: str) -> Value:
-    return Value(f"{literal(text)}::pg_catalog.text", Family.TEXT, domain=(literal(text),), constant=True, untyped=text)
+    sql = f"{literal(text)}::pg_catalog.text"
+    return Value(sql, Family.TEXT, domain=(literal(text),), constant=True, content=text, untyped=text)
+
+
+def other_constant(text: str, names: tuple[str, ...]) -> Value:
+    """A constant of an enum, a uuid …: its text, which can be compared with that of a column of the same type.
+
+    The type's own input function is never called: it might be anybody's.
+    """
+    written = ".".join(map(identifier, names))
+    return Value(f"{literal(text)}::pg_catalog.text", Family.OTHER, constant=True, content=text, type_name=written)
+
+
+def is_text_of(constant: Value, value: Value) -> bool:
+    if constant.content is None or value.family is not Family.OTHER:
+        return False
+    return constant.untyped is not None or constant.other_type == value.other_type
+
+
+def array_elements(text: str, node: Any) -> list[str | None]:
+    """The elements of '{a,"b c",NULL}'."""
+    held = text.strip()
+    inside = held[1:-1].strip()
+    found: list[str | None] = []
+    place = 0
+    if held[:1] != "{" or held[-1:] != "}":
+        refuse(f"{literal(text)} is no list", node, "Lists are written {1,2,3}.")
+    while inside:
+        element = ELEMENT.match(inside, place)
+        if element is None:
+            refuse(f"{literal(text)} is no list", node, "Lists are written {1,2,3}.")
+        quoted, plain, comma = element.groups()
+        said = plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
+        found.append(None if quoted is None and plain.upper() == "NULL" else said)
+        place = element.end()
+        if not comma:
+            break
+    return found
 
 
 def logical(sql: str) -> Value:
@@ -360,13 +446,14 @@ def function_name(node: ast.FuncCall) -> str:
     return str(names[0])
 
 
-def type_name(node: ast.TypeName, place: Any) -> str:
-    names = [part.sval for part in node.names]
+def type_names(node: ast.TypeName, place: Any) -> tuple[str, ...]:
+    """Schema and name of a type; those of pg_catalog have no schema."""
+    names = tuple(part.sval for part in node.names)
     if len(names) == 2 and names[0] == "pg_catalog":
-        names = names[1:]
-    if len(names) != 1 or node.arrayBounds or node.setof:
+        names = (LONG_NAMES.get(names[1], names[1]),)
+    if len(names) > 2 or node.setof or len(node.arrayBounds or ()) > 1:
         refuse("a cast to this type", place)
-    return str(names[0])
+    return names
 
 
 def describe(node: Any) -> str:
@@ -387,10 +474,11 @@ def describe(node: Any) -> str:
 
 OPERATIONS: dict[Any, Callable[[Expressions, ast.A_Expr], Value]] = {
     enums.A_Expr_Kind.AEXPR_OP: Expressions.simple_operation,
-    enums.A_Expr_Kind.AEXPR_OP_ANY: Expressions.any_of_array,
+    enums.A_Expr_Kind.AEXPR_OP_ANY: Expressions.any_or_all,
+    enums.A_Expr_Kind.AEXPR_OP_ALL: Expressions.any_or_all,
     enums.A_Expr_Kind.AEXPR_IN: Expressions.membership,
-    enums.A_Expr_Kind.AEXPR_LIKE: Expressions.like,
-    enums.A_Expr_Kind.AEXPR_ILIKE: Expressions.like,
+    enums.A_Expr_Kind.AEXPR_LIKE: Expressions.like_operation,
+    enums.A_Expr_Kind.AEXPR_ILIKE: Expressions.like_operation,
     enums.A_Expr_Kind.AEXPR_BETWEEN: Expressions.between,
     enums.A_Expr_Kind.AEXPR_NOT_BETWEEN: Expressions.between,
     enums.A_Expr_Kind.AEXPR_DISTINCT: Expressions.distinctness,

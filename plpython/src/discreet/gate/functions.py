@@ -54,9 +54,9 @@ class FunctionRule:
 
 
 def constant_text(value: Value, choices: tuple[str, ...], node: Any) -> str:
-    if value.untyped is None or value.untyped.lower() not in choices:
+    if value.content is None or value.content.lower() not in choices:
         refuse("a field that is not known", node, f"Known are: {', '.join(choices)}.")
-    return value.untyped.lower()
+    return value.content.lower()
 
 
 def constant_whole(value: Value, least: int, node: Any, most: int = 10**6) -> int:

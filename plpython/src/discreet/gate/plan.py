@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -18,8 +19,8 @@ from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.post import MEASURED, PostProcessing, measured_column
 from discreet.gate.propagation import Dependence, released_aggregate, released_key
 from discreet.gate.refusal import refuse
-from discreet.gate.schema import Dataset, Schema
-from discreet.gate.sources import Names, Source, Sources, WithQueries, with_queries
+from discreet.gate.schema import Dataset, Schema, View
+from discreet.gate.sources import Names, Source, Sources, WithQueries, with_names, with_queries
 from discreet.gate.traces import Comparison
 from discreet.gate.trackers import fixed_columns, refuse_trackers
 
@@ -107,11 +108,13 @@ class Planner:
     def plan(self, select: ast.SelectStmt, outer: WithQueries) -> Plan:
         refuse_unknown_clauses(select)
         queries = with_queries(select, outer)
-        inner = aggregated_subquery(select, queries)
+        inner = aggregated_subquery(select, queries, self._schema)
         if inner is None:
             return self.core(select, outer)
-        below, known, alias = inner
-        return self.around(select, self.plan(below, known), alias)
+        below, known, alias, view = inner
+        with nullcontext() if view is None else view.quoted():
+            plan = self.plan(below, known)
+        return self.around(select, plan, alias)
 
     def around(self, select: ast.SelectStmt, below: Plan, alias: str) -> Plan:
         """A SELECT over an aggregated subquery: post-processing of what that releases."""
@@ -203,25 +206,30 @@ def same_number(measurement: Measurement, source: Source) -> bool:
     return source.single and measurement == Measurement(Quantity.ROWS, Subject())
 
 
-def aggregated_subquery(select: ast.SelectStmt, queries: WithQueries) -> tuple[ast.SelectStmt, WithQueries, str] | None:
-    """The aggregated subquery that is all of FROM, if it is one."""
+def aggregated_subquery(
+    select: ast.SelectStmt, queries: WithQueries, schema: Schema
+) -> tuple[ast.SelectStmt, WithQueries, str, View | None] | None:
+    """The aggregated subquery, WITH query or view that is all of FROM, if it is one."""
     if len(select.fromClause or ()) != 1:
         return None
     (item,) = select.fromClause
-    if isinstance(item, ast.RangeSubselect) and item.alias is not None and not item.alias.colnames:
+    view = None
+    if isinstance(item, ast.RangeSubselect) and item.alias is not None:
         found, known, alias = item.subquery, queries, item.alias.aliasname
     elif isinstance(item, ast.RangeVar) and item.schemaname is None and item.relname in queries:
         query = queries[item.relname]
         found, known = query.select, query.known
         alias = item.alias.aliasname if item.alias else item.relname
+    elif isinstance(item, ast.RangeVar) and (view := schema.view(item)) is not None:
+        found, known, alias = view.select, {}, item.alias.aliasname if item.alias else item.relname
     else:
         return None
     if not isinstance(found, ast.SelectStmt) or found.op != enums.SetOperation.SETOP_NONE:
         return None
     aggregated = bool(found.groupClause) or any(True for _ in aggregate_calls(found))
-    if not aggregated and aggregated_subquery(found, with_queries(found, known)) is None:
+    if not aggregated and aggregated_subquery(found, with_queries(found, known), schema) is None:
         return None
-    return found, known, alias
+    return with_names(found, item.alias), known, alias, view
 
 
 def aggregate_calls(select: ast.SelectStmt) -> Iterator[ast.FuncCall]:

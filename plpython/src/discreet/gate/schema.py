@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -10,7 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import NoAccessError, RefusedShapeError, UndefinedObjectError
-from discreet.gate.refusal import place, refuse
+from discreet.gate.parse import parse
+from discreet.gate.refusal import located, quoting, refuse
 
 
 class Family(StrEnum):
@@ -101,6 +103,22 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class View:
+    """A view that a question names: its definition, as text and as a tree."""
+
+    schema: str
+    name: str
+    definition: str
+    select: Any = field(repr=False, compare=False)
+
+    @contextmanager
+    def quoted(self) -> Iterator[None]:
+        """Refusals within are told as the view's."""
+        with quoting(self.definition, f"view {self.schema}.{self.name}: "):
+            yield
+
+
+@dataclass(frozen=True)
 class Dataset:
     """The people of a question, and how their budget is kept."""
 
@@ -117,6 +135,11 @@ class Schema:
 
     relations: Mapping[tuple[str | None, str], Relation]
     datasets: Mapping[str, Dataset] = field(default_factory=dict)
+    views: Mapping[tuple[str | None, str], View] = field(default_factory=dict)
+
+    def view(self, node: Any) -> View | None:
+        """The view that a RangeVar means, if it is one."""
+        return None if node.catalogname else self.views.get((node.schemaname, node.relname))
 
     def relation(self, node: Any) -> Relation:
         """The relation of a RangeVar, if the asker may ask about it."""
@@ -125,19 +148,20 @@ class Schema:
         found = self.relations.get((node.schemaname, node.relname))
         if found is None:
             written = f"{node.schemaname}.{node.relname}" if node.schemaname else node.relname
-            raise UndefinedObjectError(
-                f"there is no table {written} that can be asked about{place(node)}",
-                "Write the schema too. Views, temporary tables and tables of who is no curator cannot be asked about.",
+            error = UndefinedObjectError(
+                f"there is no table {written} that can be asked about",
+                "Write the schema too. Temporary tables, copies and tables of who is no curator cannot be asked about.",
             )
+            raise located(error, node)
         protection = found.protection
         if protection is not None and not protection.may_ask:
             raise NoAccessError(
-                f"you hold no budget for the people of {found.schema}.{found.name}{place(node)}",
+                f"you hold no budget for the people of {found.schema}.{found.name}",
                 f"A curator can give one: discreet.grant_budget('{protection.dataset}', role, epsilon).",
             )
         if protection is not None and protection.policy != "noisy":
             raise RefusedShapeError(
-                f"policy '{protection.policy}' of {found.name} cannot be asked yet{place(node)}",
+                f"policy '{protection.policy}' of {found.name} cannot be asked yet",
                 "Ask about tables of policy 'noisy'.",
             )
         return found
@@ -171,7 +195,13 @@ def schema_from_json(described: Mapping[str, Any]) -> Schema:
         )
         for entry in described["datasets"]
     }
-    return Schema(relations, datasets)
+    views = {(entry["asked_schema"], entry["asked_name"]): _view(entry) for entry in described.get("views", ())}
+    return Schema(relations, datasets, views)
+
+
+def _view(entry: Mapping[str, Any]) -> View:
+    with quoting(entry["definition"], f"view {entry['schema']}.{entry['name']}: "):
+        return View(entry["schema"], entry["name"], entry["definition"], parse(entry["definition"]))
 
 
 def _relation(entry: Mapping[str, Any]) -> Relation:

@@ -6,7 +6,7 @@ The rules, by what stands in FROM (u: carries a unit, with at most one row per p
     public table                      no unit
     u ⋈ u on both units               u; single when both are; INNER, or LEFT keeping the left side's unit
     u ⋈ public, any condition         u; single when u is and the public side is matched on a unique key
-    SELECT … FROM u WHERE …           u, as single as before: rows are only dropped and mapped
+    SELECT … FROM u WHERE …           u, as single as before: rows are only dropped and mapped; a view likewise
     u UNION ALL u of one dataset      u, not single
 
 Every rule keeps: adding or removing one person changes only rows that carry this person's unit (induction over the
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -28,7 +29,7 @@ from discreet.core.errors import DiscreetError
 from discreet.gate.expressions import Expressions, operator_name
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
-from discreet.gate.schema import Column, Family, Relation, Schema
+from discreet.gate.schema import Column, Family, Relation, Schema, View
 from discreet.gate.traces import Comparison, Trace
 from discreet.gate.values import Value, collated, identifier, literal, operator, same_family
 
@@ -72,6 +73,7 @@ class Named:
     unit: str | None = None
     unit_columns: frozenset[str] = frozenset()
     unique_keys: tuple[frozenset[str], ...] = ()
+    hidden: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -183,14 +185,15 @@ class Sources:
                 if node.schemaname is None and node.relname in queries:
                     alias = node.alias.aliasname if node.alias else node.relname
                     query = queries[node.relname]
-                    return self.subquery(query.select, alias, node.alias, query.known)
-                return self.table(node)
+                    return self.subquery(with_names(query.select, node.alias), alias, query.known)
+                view = self._schema.view(node)
+                return self.table(node) if view is None else self.view(view, node)
             if isinstance(node, ast.RangeSubselect):
                 if node.lateral:
                     refuse("LATERAL", node)
                 if node.alias is None:
                     refuse("a subquery without a name", node.subquery)
-                return self.subquery(node.subquery, node.alias.aliasname, node.alias, queries)
+                return self.subquery(with_names(node.subquery, node.alias), node.alias.aliasname, queries)
             if isinstance(node, ast.JoinExpr):
                 return self.join(node, queries)
         finally:
@@ -202,48 +205,58 @@ class Sources:
 
     def table(self, node: ast.RangeVar) -> Source:
         relation = self._schema.relation(node)
-        if node.alias is not None and node.alias.colnames:
-            refuse("column aliases of a table", node)
         alias = node.alias.aliasname if node.alias else node.relname
         only = "" if node.inh else "ONLY "
         sql = f"{only}{identifier(relation.schema)}.{identifier(relation.name)} AS {identifier(alias)}"
         self.tables[self._names] = relation
+        called = column_names(relation, node.alias)
         columns = {
-            column.name: replace(
+            called[column.name]: replace(
                 column_value(alias, column, relation),
                 trace=Trace.of_column(self._names, column.name, column.family),
             )
             for column in relation.columns.values()
             if not column.hidden
         }
+        hidden = frozenset(called[column.name] for column in relation.columns.values() if column.hidden)
         kept = relation.protection
         if kept is None:
-            named = Named(alias, columns, unique_keys=relation.unique_keys)
+            keys = tuple(frozenset(called[column] for column in key) for key in relation.unique_keys)
+            named = Named(alias, columns, unique_keys=keys, hidden=hidden)
             return Source(sql, (named,), None, None, False)
         unit = f"{identifier(alias)}.{identifier(kept.unit)}"
-        named = Named(alias, columns, unit, frozenset([kept.unit]))
+        named = Named(alias, columns, unit, frozenset([called[kept.unit]]), hidden=hidden)
         limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta)
         return Source(sql, (named,), unit, kept.dataset, kept.single, limits)
 
-    def subquery(self, select: ast.SelectStmt, alias: str, named: ast.Alias | None, queries: WithQueries) -> Source:
-        if named is not None and named.colnames:
-            refuse("column aliases of a subquery", select)
-        sql, columns, source = self.mapped(select, queries)
+    def view(self, view: View, node: ast.RangeVar) -> Source:
+        """A view that filters, maps and joins; its hidden columns, which the asker has not written, are left out."""
+        alias = node.alias.aliasname if node.alias else node.relname
+        if not node.inh:
+            refuse("ONLY before a view", node)
+        with view.quoted():
+            return self.subquery(with_names(view.select, node.alias), alias, {}, leave_hidden=True)
+
+    def subquery(self, select: ast.SelectStmt, alias: str, queries: WithQueries, leave_hidden: bool = False) -> Source:
+        sql, columns, source = self.mapped(select, queries, leave_hidden)
         outer = {
             name: outward(value, f"{identifier(alias)}.{identifier(name)}", name) for name, value in columns.items()
         }
         unit = None if source.unit is None else f"{identifier(alias)}.{UNIT}"
         units = frozenset(name for name, value in columns.items() if value.sql == source.unit)
-        entry = Named(alias, outer, unit, units)
+        left_out = frozenset(target.name for target in select.targetList or () if leave_hidden) - columns.keys()
+        entry = Named(alias, outer, unit, units, hidden=left_out)
         return replace(source, sql=f"({sql}) AS {identifier(alias)}", names=(entry,), unit=unit)
 
-    def mapped(self, select: ast.SelectStmt, queries: WithQueries) -> tuple[str, dict[str, Value], Source]:
+    def mapped(
+        self, select: ast.SelectStmt, queries: WithQueries, leave_hidden: bool = False
+    ) -> tuple[str, dict[str, Value], Source]:
         """A subquery that only filters and maps rows: its SQL, its columns, and the source they come from."""
         refuse_beyond_rows(select)
         if select.op != enums.SetOperation.SETOP_NONE:
             return self.union(select, queries)
         source, conditions = self.rows(select, queries)
-        columns = self.select_list(select, source)
+        columns = self.select_list(select, source, leave_hidden)
         if source.unit is not None:
             conditions = [*conditions, f"({source.unit} IS NOT NULL)"]
         return row_sql(source, columns, conditions), columns, source
@@ -283,9 +296,11 @@ class Sources:
         )
         return f"{left_sql} UNION ALL {right_sql}", columns, joined
 
-    def select_list(self, select: ast.SelectStmt, source: Source) -> dict[str, Value]:
+    def select_list(self, select: ast.SelectStmt, source: Source, leave_hidden: bool = False) -> dict[str, Value]:
         columns: dict[str, Value] = {}
         for target in select.targetList or ():
+            if leave_hidden and is_hidden(target.val, source.names):
+                continue
             for name, value in self.target(target, source):
                 if name in columns and name == NAMELESS:
                     name = f"{NAMELESS}{len(columns)}"
@@ -295,7 +310,7 @@ class Sources:
         return columns
 
     def target(self, target: ast.ResTarget, source: Source) -> Iterator[tuple[str, Value]]:
-        if isinstance(target.val, ast.ColumnRef) and isinstance(target.val.fields[-1], ast.A_Star):
+        if is_star(target):
             wanted = target.val.fields[0].sval if len(target.val.fields) == 2 else None
             for named in source.names:
                 if wanted in (None, named.alias):
@@ -423,7 +438,7 @@ def column_value(alias: str, column: Column, relation: Relation) -> Value:
 
 def outward(value: Value, sql: str, name: str) -> Value:
     """A column of a subquery, seen from outside; one that was taken over as it is, is still to be clamped."""
-    return replace(value, sql=sql, column=name if value.column else None, constant=False, untyped=None)
+    return replace(value, sql=sql, column=name if value.column else None, constant=False, content=None, untyped=None)
 
 
 def row_sql(source: Source, columns: Mapping[str, Value], conditions: list[str]) -> str:
@@ -442,10 +457,57 @@ def with_queries(select: ast.SelectStmt, outer: WithQueries) -> dict[str, WithQu
     if select.withClause.recursive:
         refuse("WITH RECURSIVE", select.withClause)
     for query in select.withClause.ctes:
-        if query.aliascolnames or not isinstance(query.ctequery, ast.SelectStmt):
-            refuse("a WITH query with column aliases, or one that is not a SELECT", query)
-        queries[query.ctename] = WithQuery(query.ctequery, dict(queries))
+        if not isinstance(query.ctequery, ast.SelectStmt):
+            refuse("a WITH query that is not a SELECT", query)
+        select = with_column_names(query.ctequery, query.aliascolnames or ())
+        queries[query.ctename] = WithQuery(select, dict(queries))
     return queries
+
+
+def with_names(select: ast.SelectStmt, alias: ast.Alias | None) -> ast.SelectStmt:
+    """The subquery of `(SELECT …) AS alias(names)`, with its columns named so."""
+    return with_column_names(select, (alias and alias.colnames) or ())
+
+
+def with_column_names(select: ast.SelectStmt, names: tuple[ast.String, ...]) -> ast.SelectStmt:
+    """The SELECT with its first columns named anew."""
+    if not names:
+        return select
+    changed = copy(select)
+    if select.op != enums.SetOperation.SETOP_NONE:
+        changed.larg = with_column_names(select.larg, names)
+        return changed
+    targets = list(select.targetList or ())
+    if len(names) > len(targets) or any(is_star(target) for target in targets):
+        refuse("names for columns that are not written one by one", select)
+    if any(isinstance(item.node, ast.ColumnRef) for item in select.sortClause or ()):
+        refuse("names for columns of a subquery with ORDER BY", select)
+    for place, name in enumerate(names):
+        targets[place] = ast.ResTarget(name=name.sval, val=targets[place].val, location=targets[place].location)
+    changed.targetList = tuple(targets)
+    return changed
+
+
+def is_hidden(node: Any, names: tuple[Named, ...]) -> bool:
+    """Whether this is a column that a curator hides."""
+    if not isinstance(node, ast.ColumnRef):
+        return False
+    *alias, column = (getattr(part, "sval", None) for part in node.fields)
+    return any(column in named.hidden and (not alias or alias == [named.alias]) for named in names)
+
+
+def is_star(target: ast.ResTarget) -> bool:
+    return isinstance(target.val, ast.ColumnRef) and isinstance(target.val.fields[-1], ast.A_Star)
+
+
+def column_names(relation: Relation, alias: ast.Alias | None) -> dict[str, str]:
+    """What each column of a table is called in `table AS alias(names)`."""
+    given = [name.sval for name in (alias and alias.colnames) or ()]
+    own = list(relation.columns)
+    called = dict(zip(own, given + own[len(given) :], strict=False))
+    if len(given) > len(own) or len(set(called.values())) < len(own):
+        refuse(f"names for the columns of {relation.name} that do not fit", alias)
+    return called
 
 
 def split(condition: Any) -> Iterator[Any]:

@@ -33,6 +33,7 @@ NATIVE_TYPE = {
 class Value:
     """`domain`: SQL literals of every value it can take besides NULL, when that is known without data.
 
+    `content`: what a constant text says; `untyped`: the same, where the text may yet become any type.
     `weight`: the length of the SQL once the planner has put the columns of subqueries in.
     `trace`: what it lets be known of columns.
     """
@@ -43,6 +44,7 @@ class Value:
     domain: tuple[str, ...] | None = None
     column: str | None = None
     constant: bool = False
+    content: str | None = None
     untyped: str | None = None
     identifies: bool = False
     type_name: str | None = None
@@ -51,12 +53,19 @@ class Value:
 
     @property
     def native_type(self) -> str:
-        """The type in which it is shown."""
-        return self.type_name or NATIVE_TYPE.get(self.family, "text")
+        """The type in which it is shown; a document is read from its text by whoever gets it."""
+        named = None if self.type_name in ("json", "jsonb") else self.type_name
+        return named or NATIVE_TYPE.get(self.family, "text")
+
+    @property
+    def other_type(self) -> tuple[str, ...]:
+        """Schema and name of a type that is known by name only; those of pg_catalog have no schema."""
+        parts = re.findall(r'"((?:[^"]|"")+)"|([^".]+)', (self.type_name or "").removeprefix("pg_catalog."))
+        return tuple(plain or quoted.replace('""', '"') for quoted, plain in parts)
 
     @property
     def is_null(self) -> bool:
-        return self.constant and self.sql == "NULL"
+        return self.constant and (self.sql == "NULL" or self.sql.startswith("NULL::"))
 
 
 NULL = Value("NULL", Family.OTHER, constant=True)
@@ -149,13 +158,14 @@ def date_literal(text: str) -> str:
 def typed_literal(text: str, family: Family, node: Any) -> Value:
     """An untyped 'literal' as a value of a family, read here and not by the server."""
     try:
-        if family in NUMBERS and re.fullmatch(r"\s*[+-]?(\d{1,40}\.?\d{0,40}|\.\d{1,40})\s*", text):
+        if family in NUMBERS and NUMBER.fullmatch(text):
             number = Fraction(Decimal(text.strip()))
             if family is Family.INT and number.denominator != 1:
                 raise ValueError
             return number_constant(number, family)
         if family is Family.TEXT:
-            return Value(f"{literal(text)}::pg_catalog.text", family, domain=(literal(text),), constant=True)
+            sql = f"{literal(text)}::pg_catalog.text"
+            return Value(sql, family, domain=(literal(text),), constant=True, content=text)
         if family is Family.BOOL and text.strip().lower() in TRUTH:
             return boolean_constant(TRUTH[text.strip().lower()])
         if family is Family.DATE:
@@ -179,6 +189,7 @@ def typed_literal(text: str, family: Family, node: Any) -> Value:
     refuse(f"{literal(text)} is no {family.value}", node, "Dates are written 2024-12-31, numbers 12.5.")
 
 
+NUMBER = re.compile(r"\s*[+-]?(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d\d?)?\s*")
 TRUTH = {"t": True, "true": True, "yes": True, "on": True, "1": True} | {
     "f": False, "false": False, "no": False, "off": False, "0": False,
 }  # fmt: skip
@@ -193,7 +204,7 @@ def same_family(values: list[Value], node: Any) -> tuple[Family, list[Value]]:
     """The family that values share, with untyped literals read as it; numbers of several kinds become numeric."""
     families = {value.family for value in values if value.untyped is None and not value.is_null}
     if not families:
-        families = {Family.TEXT}
+        families = {value.family for value in values if value.family is not Family.OTHER} or {Family.TEXT}
     if len(families) > 1 and families <= NUMBERS:
         families = {Family.FLOAT if Family.FLOAT in families else Family.NUMERIC}
     if len(families) > 1 and families <= TIMES:

@@ -1,4 +1,4 @@
-"""The catalog of protections on the database: implements `discreet.core.curation.Catalog` over plpy."""
+"""The catalog of protections on the database: implements the Catalogs of `discreet.core` over plpy."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from discreet.budget.currency import amount_limit
 from discreet.core.curation import Caller, Column, Neighbour, Relation
 from discreet.core.declarations import ColumnDescription, Dataset, Policy
 from discreet.core.errors import InvalidParameterError, UndefinedObjectError
+from discreet.core.exemption import Below
 from discreet.server.plpy import Plpy, Result, run
 
 COLUMNS = """
@@ -55,6 +56,12 @@ LINKED = """
     FROM discreet._protected_table p
     WHERE p.dataset IS NOT NULL AND p.relation <> :oid::oid
       AND p.relation IN (SELECT relation FROM up UNION SELECT relation FROM down)
+    ORDER BY 1
+"""
+
+BELOW = """
+    SELECT DISTINCT p.relation::text, p.dataset, pg_has_role(discreet._caller(), c.relowner, 'USAGE') AS owned
+    FROM discreet._relations_of_view(:oid::oid) v, discreet._protection_of(v) p JOIN pg_class c ON c.oid = p.relation
     ORDER BY 1
 """
 
@@ -274,6 +281,18 @@ class DatabaseCatalog:
             dataset=dataset, role=role,
         )  # fmt: skip
         return len(revoked) > 0
+
+    def protected_below(self, view: Relation) -> list[Below]:
+        rows = self._run(BELOW, oid=view.oid)
+        return [Below(row["relation"], row["dataset"], row["owned"]) for row in rows]
+
+    def exempt(self, view: Relation) -> None:
+        self._run("INSERT INTO discreet._exempt_view VALUES (:oid::oid) ON CONFLICT DO NOTHING", oid=view.oid)
+
+    def guard(self, view: Relation) -> bool:
+        return (
+            len(self._run("DELETE FROM discreet._exempt_view WHERE view = :oid::oid RETURNING view", oid=view.oid)) > 0
+        )
 
     def notice(self, message: str, hint: str) -> None:
         self._plpy.notice(message, hint=hint)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from discreet.core import curation
+from discreet.core import curation, exemption
 from discreet.core.declarations import ColumnDescription, Dataset, Policy, given
 from discreet.core.errors import DiscreetError
 from discreet.server.catalog import DatabaseCatalog
@@ -101,6 +101,11 @@ def grant_budget(
 @sql_errors
 def revoke_budget(plpy: Plpy, dataset: str | None, role: str | None) -> None:
     curation.revoke_budget(DatabaseCatalog(plpy), dataset, role)
+
+
+@sql_errors
+def exempt_view(plpy: Plpy, view: str | None, exempt: bool | None) -> None:
+    exemption.exempt_view(DatabaseCatalog(plpy), view, exempt)
 
 
 @sql_errors
@@ -198,8 +203,17 @@ def query(
 ) -> Iterable[tuple[object, ...]]:
     from discreet.server.gate import Gate
 
-    rows = Gate(plpy).answer(sql, epsilon, params, fresh, accuracy, with_error)
-    return [tuple(value for _, value in row) for row in rows]
+    types = plpy.execute("SELECT discreet._named_types() AS types")[0]["types"]
+    rows = Gate(plpy, types).answer(sql, epsilon, params, fresh, accuracy, with_error)
+    return [tuple(map(python_value, (value for _, value in row), types)) for row in rows]
+
+
+def python_value(json_text: str | None, type_name: str | None) -> object:
+    """What PL/Python makes an SQL value of: exact numbers, truth values, lists, bytes; else the text of the value."""
+    if json_text is None or type_name in ("json", "jsonb"):
+        return json_text
+    value = json.loads(json_text, parse_float=Decimal)
+    return bytes.fromhex(value.removeprefix("\\x")) if type_name == "bytea" else value
 
 
 @sql_errors
@@ -232,16 +246,16 @@ def query_json(
 ) -> Iterable[str]:
     from discreet.server.gate import Gate
 
-    return [json.dumps(json_object(row), default=str) for row in Gate(plpy).answer(sql, epsilon, params, fresh)]
+    return [json_object(row) for row in Gate(plpy).answer(sql, epsilon, params, fresh)]
 
 
-def json_object(row: list[tuple[str, object]]) -> dict[str, object]:
+def json_object(row: list[tuple[str, str | None]]) -> str:
     """Columns may share a name in SQL, but not in JSON: the second count becomes count_2."""
-    shown: dict[str, object] = {}
+    shown: dict[str, str] = {}
     for name, value in row:
         again = sum(1 for known in shown if known == name or known.startswith(f"{name}_"))
-        shown[name if name not in shown else f"{name}_{again + 1}"] = value
-    return shown
+        shown[name if name not in shown else f"{name}_{again + 1}"] = "null" if value is None else value
+    return "{" + ", ".join(f"{json.dumps(name)}: {value}" for name, value in shown.items()) + "}"
 
 
 @sql_errors

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -68,9 +69,12 @@ class Wish:
 
 
 class Gate:
-    def __init__(self, plpy: Plpy) -> None:
+    """`types`: those of the columns that the caller names for the answer, None in place of one that is not built in."""
+
+    def __init__(self, plpy: Plpy, types: list[str | None] | None = None) -> None:
         self._plpy = plpy
         self._paused = 0.0
+        self._types = types
         load_parser()
 
     # -- answering
@@ -83,8 +87,8 @@ class Gate:
         fresh: bool = False,
         accuracy: Decimal | None = None,
         with_error: bool = False,
-    ) -> list[list[tuple[str, Any]]]:
-        """The rows of the answer; what it costs is paid before a row is read."""
+    ) -> list[list[tuple[str, str | None]]]:
+        """The rows of the answer, each value as JSON; what it costs is paid before a row is read."""
         wish = Wish(epsilon, accuracy, tuple(parameters or ()), with_error)
         with self.own_search_path() as path:
             return self.finished(*self.released(sql, wish, path, fresh))
@@ -159,18 +163,27 @@ class Gate:
         """The tree of a question, and what its names mean."""
         from discreet.gate.parse import parse
         from discreet.gate.schema import named_relations
+        from discreet.gate.times import with_moment
 
         if sql is None:
             raise RefusedShapeError("the question is NULL", "Ask a SELECT.")
-        tree = parse(sql)
+        tree = with_moment(parse(sql), self.moment)
         return tree, self.described(path, named_relations(tree), function_names(tree))
 
     def question(self, sql: str, wish: Wish, path: list[str]) -> Asked:
         from discreet.gate.plan import plan as planned
+        from discreet.gate.refusal import quoting
         from discreet.gate.schema import schema_from_json
+        from discreet.gate.times import with_moment
 
         tree, described = self.resolved(sql, path)
-        plan = planned(tree, schema_from_json(described), frozenset(described["harmless"]), wish.parameters)
+        schema = schema_from_json(described)
+        for view in schema.views.values():
+            with_moment(view.select, self.moment)
+        in_views = {name for view in schema.views.values() for name in function_names(view.select)}
+        harmless = {*described["harmless"], *(self.described(path, (), in_views)["harmless"] if in_views else ())}
+        with quoting(sql):
+            plan = planned(tree, schema, frozenset(harmless), wish.parameters)
         return self.priced(plan, described, wish)
 
     def described(
@@ -355,6 +368,7 @@ class Gate:
                     for sql in statement.ways:
                         self._plpy.prepare(sql, [])
                 self._plpy.prepare(self.answer_sql(asked), ["jsonb"])
+                self._plpy.prepare(self.finished_sql(asked), ["jsonb"])
         except self._plpy.SPIError as error:
             raise RefusedShapeError(
                 f"PostgreSQL does not understand the question: {error}", "Check types and names."
@@ -418,20 +432,31 @@ class Gate:
         )
         return f"WITH measured AS ({measured}) {asked.plan.answer_sql}"
 
-    def finished(self, asked: Asked, rows: list[list[object]]) -> list[list[tuple[str, Any]]]:
+    def finished_sql(self, asked: Asked) -> str:
+        """The answer with every value as JSON, in the types that the caller named for it."""
+        columns = [f"c{n}" for n in range(len(asked.plan.output))]
+        types = self._types or [None] * len(columns)
+        if len(types) != len(columns):
+            raise RefusedShapeError(
+                f"the answer has {len(columns)} columns, and {len(types)} are named", "Name all of them after AS."
+            )
+        shown = (
+            f"pg_catalog.to_jsonb({column if kind is None else cast_to(kind, column)})::pg_catalog.text AS {column}"
+            for column, kind in zip(columns, types, strict=True)
+        )
+        return f"SELECT {', '.join(shown)} FROM ({self.answer_sql(asked)}) AS t({', '.join(columns)})"
+
+    def finished(self, asked: Asked, rows: list[list[object]]) -> list[list[tuple[str, str | None]]]:
         """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
-        names = asked.plan.output
-        columns = [f"c{n}" for n in range(len(names))]
-        listed = f"({built('jsonb_build_array', columns)})::pg_catalog.text"
-        sql = f"SELECT {listed} AS row FROM ({self.answer_sql(asked)}) AS t({', '.join(columns)})"
         try:
             with self._plpy.subtransaction():
-                shown = self._plpy.execute(self._plpy.prepare(sql, ["jsonb"]), [json.dumps(rows)])
+                plan = self._plpy.prepare(self.finished_sql(asked), ["jsonb"])
+                shown = self._plpy.execute(plan, [json.dumps(rows)])
         except self._plpy.SPIError as error:
             raise RefusedShapeError(
                 f"the answer could not be put together: {error}", "Ask for the plain aggregates."
             ) from None
-        return [list(zip(names, json.loads(row["row"]), strict=True)) for row in shown]
+        return [list(zip(asked.plan.output, row.values(), strict=True)) for row in shown]
 
     # -- around it
 
@@ -480,6 +505,10 @@ class Gate:
         """Who asks; _caller() refuses where it is somebody else's code that does, as in an index expression."""
         return str(self._plpy.execute("SELECT session_user::pg_catalog.text AS name, discreet._caller()")[0]["name"])
 
+    def moment(self) -> datetime:
+        """When the transaction began."""
+        return datetime.fromisoformat(self._plpy.execute("SELECT pg_catalog.now()::text AS now")[0]["now"])
+
     def setting(self, name: str) -> str:
         asked = "SELECT pg_catalog.current_setting(:name::pg_catalog.text) AS value"
         return str(run(self._plpy, asked, name=name)[0]["value"])
@@ -505,6 +534,17 @@ class Gate:
         # the asker's path is still in force: "text" alone could be a domain of the asker, with a CHECK to run
         plan = self._plpy.prepare("SELECT pg_catalog.set_config('search_path', $1, true)", ["pg_catalog.text"])
         self._plpy.execute(plan, [path])
+
+
+WHOLE_NUMBERS = {"smallint": 2**15 - 1, "integer": 2**31 - 1, "bigint": 2**63 - 1}
+
+
+def cast_to(kind: str, column: str) -> str:
+    """The cast of a released value to a built-in type; with noise a number may be beyond the last one of its type."""
+    last = WHOLE_NUMBERS.get(kind)
+    if last is None:
+        return f"({column})::{kind}"
+    return f"LEAST(GREATEST(pg_catalog.round(({column})::pg_catalog.numeric), -{last}), {last})::{kind}"
 
 
 def listed_names(path: str) -> list[str]:

@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 import discreet
+from discreet.server.openings import closed_schemas, definer_functions, readable_views
 from discreet.server.parser import load_parser
 from discreet.server.plpy import Plpy, run
 
@@ -35,6 +36,7 @@ def findings(plpy: Plpy) -> Iterator[Finding]:
         version, interpreter, dependencies, library, ledger, event_triggers, group_roles, direct_readers,
         missing_limits,
         divided_people, watching_roles, side_doors, statement_statistics,
+        definer_functions, readable_views, closed_schemas,
     ]  # fmt: skip
     for check in checks:
         yield from check(plpy)

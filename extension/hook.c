@@ -1,0 +1,681 @@
+/*
+ * hook.c: plain SQL. A SELECT that reaches a protected table, by a role that may not read it but holds a budget for its
+ * people, becomes a SELECT from discreet.query() with the same columns. All thinking is in Python.
+ *
+ * The whole statement is asked where all of it can be: protected tables, and tables of others beside them. Where the
+ * protected tables are in subqueries that aggregate, or where it reads more (own tables, functions, VALUES), each
+ * subquery that stands for itself is asked, and what is around it works on the answer, in PostgreSQL's own hands.
+ * A protected table that remains is refused.
+ *
+ * What is not asked is left to PostgreSQL, which denies the table. A view denies it not, when its owner may read the
+ * table; so where planner and executor meet a protected table behind a view, they refuse it, by whatever way it came
+ * there: rules, policies, materialized views and bodies of SQL functions are never analysed again.
+ */
+#include "discreet.h"
+
+#include "access/relation.h"
+#include "access/sysattr.h"
+#include "access/transam.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/plancat.h"
+#include "parser/analyze.h"
+#include "parser/parse_relation.h"
+#include "parser/parser.h"
+#include "rewrite/rewriteSupport.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#if PG_VERSION_NUM < 160000
+#define object_ownercheck(catalog, object, role) pg_class_ownercheck(object, role)
+#endif
+
+static post_parse_analyze_hook_type previous_post_parse_analyze = NULL;
+static get_relation_info_hook_type previous_get_relation_info = NULL;
+static ExecutorCheckPerms_hook_type previous_check_permissions = NULL;
+
+/* Whether a user may read these columns of a relation, as the executor will decide. */
+bool
+may_read(Oid relation, Bitmapset *columns, Oid user)
+{
+	if (pg_class_aclcheck(relation, user, ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	if (bms_is_empty(columns))
+		return pg_attribute_aclcheck_all(relation, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
+	for (int column = -1; (column = bms_next_member(columns, column)) >= 0;)
+	{
+		AttrNumber	attribute = column + FirstLowInvalidHeapAttributeNumber;
+
+		if (attribute == InvalidAttrNumber ?
+			pg_attribute_aclcheck_all(relation, user, ACL_SELECT, ACLMASK_ALL) != ACLCHECK_OK :
+			pg_attribute_aclcheck(relation, attribute, user, ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	}
+	return true;
+}
+
+/* ---- what is guarded */
+
+/* What a statement does with a relation, and by whose rights. */
+typedef struct Access
+{
+	bool		reads;
+	Oid			owner;			/* of the view or rule it comes from; none: the current user */
+	Bitmapset  *columns;
+} Access;
+
+/* Tables of the system are nobody's people; so the catalog's own views cost nothing here. */
+static Access
+access_of(RangeTblEntry *entry, List *permissions)
+{
+	Access		access = {false};
+
+	if (entry->rtekind != RTE_RELATION || entry->relid < FirstNormalObjectId)
+		return access;
+#if PG_VERSION_NUM >= 160000
+	if (entry->perminfoindex != 0)
+	{
+		RTEPermissionInfo *permission = getRTEPermissionInfo(permissions, entry);
+
+		access.reads = (permission->requiredPerms & ACL_SELECT) != 0;
+		access.owner = permission->checkAsUser;
+		access.columns = permission->selectedCols;
+	}
+#else
+	access.reads = (entry->requiredPerms & ACL_SELECT) != 0;
+	access.owner = entry->checkAsUser;
+	access.columns = entry->selectedCols;
+#endif
+	return access;
+}
+
+#if PG_VERSION_NUM >= 160000
+#define permissions_of(query) ((query)->rteperminfos)
+#else
+#define permissions_of(query) NIL
+#endif
+
+/* Everybody who holds a budget is a member of discreet_analyst; nobody else pays for more than this look. */
+static bool
+is_analyst(Oid user)
+{
+	Oid			analysts = get_role_oid("discreet_analyst", true);
+
+	return OidIsValid(analysts) && is_member_of_role_nosuper(user, analysts);
+}
+
+static bool
+analysts_at_work(void)
+{
+	return !superuser() &&
+		(is_analyst(GetUserId()) || (GetSessionUserId() != GetUserId() && is_analyst(GetSessionUserId())));
+}
+
+/* A function of the extension; none where somebody else made a schema of its name. */
+static Oid
+own_function(const char *name, int n, const Oid *types)
+{
+	Oid			schema = get_namespace_oid("discreet", true);
+
+	if (!OidIsValid(schema) || !OidIsValid(get_extension_oid("discreet", true)))
+		return InvalidOid;
+	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+						   PointerGetDatum(buildoidvector(types, n)), ObjectIdGetDatum(schema));
+}
+
+/* Whether the gate stands before a table that is named by a view or directly, for a role that holds a budget. */
+static bool
+gate_guards(Oid role, Oid table, Oid view)
+{
+	Oid			types[] = {OIDOID, OIDOID, OIDOID};
+	Oid			function = own_function("_guards", lengthof(types), types);
+	bool		snapshot = ActiveSnapshotSet();
+	bool		guards;
+
+	if (!OidIsValid(function))
+		return false;
+	if (!snapshot)
+		PushActiveSnapshot(GetTransactionSnapshot());
+	guards = DatumGetBool(OidFunctionCall3(function, ObjectIdGetDatum(role), ObjectIdGetDatum(table),
+										   ObjectIdGetDatum(view)));
+	if (!snapshot)
+		PopActiveSnapshot();
+	return guards;
+}
+
+typedef struct Search
+{
+	Query	   *query;
+	Oid			view;			/* whose rule the query is part of, if any */
+} Search;
+
+static bool finds_guarded(Node *node, Search *search);
+
+static bool
+query_finds_guarded(Query *query, Oid view)
+{
+	Search		search = {query, view};
+
+	return query_tree_walker(query, finds_guarded, (void *) &search, QTW_EXAMINE_RTES_BEFORE);
+}
+
+/* Whether reading a relation reads a guarded table, itself or below views, which the current user may not read. */
+static bool
+is_guarded(Query *query, RangeTblEntry *entry, Oid view)
+{
+	Access		access = access_of(entry, permissions_of(query));
+	bool		guarded;
+
+	if (!access.reads)
+		return false;
+	if (entry->relkind == RELKIND_VIEW)
+	{
+		Relation	relation = relation_open(entry->relid, AccessShareLock);
+
+		guarded = query_finds_guarded(get_view_query(relation), entry->relid);
+		relation_close(relation, NoLock);
+		return guarded;
+	}
+	return !may_read(entry->relid, access.columns, GetUserId()) &&
+		gate_guards(GetSessionUserId(), entry->relid, view);
+}
+
+static bool
+finds_guarded(Node *node, Search *search)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return is_guarded(search->query, (RangeTblEntry *) node, search->view);
+	if (IsA(node, Query))
+		return query_finds_guarded((Query *) node, search->view);
+	return expression_tree_walker(node, finds_guarded, (void *) search);
+}
+
+/* The relations that a query names, and for which the gate stands. What is written to is PostgreSQL's own matter. */
+static bool
+list_guarded(Node *node, List **guarded)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		Query	   *query = (Query *) node;
+		int			index = 0;
+		ListCell   *cell;
+
+		foreach(cell, query->rtable)
+		{
+			RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+
+			if (++index != query->resultRelation && !list_member_oid(*guarded, entry->relid) &&
+				is_guarded(query, entry, InvalidOid))
+				*guarded = lappend_oid(*guarded, entry->relid);
+		}
+		return query_tree_walker(query, list_guarded, (void *) guarded, 0);
+	}
+	return expression_tree_walker(node, list_guarded, (void *) guarded);
+}
+
+/* ---- which queries can be asked as a whole */
+
+#define DEEPEST 100
+
+typedef struct Reach
+{
+	List	   *guarded;
+	int			depth;
+	bool		reaches_guarded;
+	bool		reaches_outside;	/* columns, aggregates or WITH queries of a query around it */
+	bool		reaches_else;		/* what the gate does not know: own tables, functions in FROM, … */
+} Reach;
+
+static void
+look_at_entry(RangeTblEntry *entry, Reach *reach)
+{
+	switch (entry->rtekind)
+	{
+		case RTE_RELATION:
+			if (list_member_oid(reach->guarded, entry->relid))
+				reach->reaches_guarded = true;
+			else if ((entry->relkind != RELKIND_RELATION && entry->relkind != RELKIND_PARTITIONED_TABLE &&
+					  entry->relkind != RELKIND_VIEW) ||
+					 object_ownercheck(RelationRelationId, entry->relid, GetSessionUserId()))
+				reach->reaches_else = true;
+			/* by its name the gate would find another relation, or none */
+			if (get_rel_persistence(entry->relid) == RELPERSISTENCE_TEMP)
+				reach->reaches_else = true;
+			break;
+		case RTE_CTE:
+			if (entry->ctelevelsup > reach->depth)
+				reach->reaches_outside = true;
+			break;
+		case RTE_SUBQUERY:
+		case RTE_JOIN:
+			break;
+		default:
+			reach->reaches_else = true;
+	}
+}
+
+static bool
+look_at_reach(Node *node, Reach *reach)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		look_at_entry((RangeTblEntry *) node, reach);
+	else if (IsA(node, Var))
+		reach->reaches_outside |= ((Var *) node)->varlevelsup > reach->depth;
+	else if (IsA(node, Aggref))
+		reach->reaches_outside |= ((Aggref *) node)->agglevelsup > reach->depth;
+	else if (IsA(node, GroupingFunc))
+		reach->reaches_outside |= ((GroupingFunc *) node)->agglevelsup > reach->depth;
+	else if (IsA(node, Query))
+	{
+		reach->reaches_else |= ((Query *) node)->commandType != CMD_SELECT;
+		/* each level is looked at from every level above it */
+		if (++reach->depth > DEEPEST)
+			ereport(ERROR,
+					(errcode(ERRCODE_REFUSED_SHAPE), errmsg("the question is nested too deeply"),
+					 errhint("Write it with fewer levels.")));
+		query_tree_walker((Query *) node, look_at_reach, (void *) reach, QTW_EXAMINE_RTES_BEFORE);
+		reach->depth--;
+		return false;
+	}
+	if (IsA(node, RangeTblEntry))
+		return false;
+	return expression_tree_walker(node, look_at_reach, (void *) reach);
+}
+
+static Reach
+reach_of(Query *query, List *guarded)
+{
+	Reach		reach = {guarded};
+
+	query_tree_walker(query, look_at_reach, (void *) &reach, QTW_EXAMINE_RTES_BEFORE);
+	return reach;
+}
+
+static bool aggregates_below(Query *query, List *guarded);
+
+/* A subquery that is no answer of its own, though it reads what is guarded. */
+static bool
+is_no_answer(Node *node, List *guarded)
+{
+	Query	   *query = (Query *) node;
+	Reach		reach;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, is_no_answer, (void *) guarded);
+	reach = reach_of(query, guarded);
+	if (!reach.reaches_guarded || (!reach.reaches_outside && (query->hasAggs || query->groupClause || query->groupingSets)))
+		return false;
+	return !aggregates_below(query, guarded);
+}
+
+/* Whether a query reads what is guarded only by subqueries that aggregate. */
+static bool
+aggregates_below(Query *query, List *guarded)
+{
+	ListCell   *cell;
+
+	foreach(cell, query->rtable)
+	{
+		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+
+		if (entry->rtekind == RTE_RELATION && list_member_oid(guarded, entry->relid))
+			return false;
+	}
+	return !query_tree_walker(query, is_no_answer, (void *) guarded, 0);
+}
+
+/* ---- the question in place of a query */
+
+/* Parameters get numbers from 1 on, in the order of the list, and say their types. */
+static Node *
+number_parameters(Node *node, List **parameters)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Query))
+		return (Node *) query_tree_mutator((Query *) node, number_parameters, (void *) parameters, 0);
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
+	{
+		Param	   *numbered = copyObject((Param *) node);
+
+		*parameters = list_append_unique(*parameters, copyObject(node));
+		numbered->paramid = 1;
+		while (!equal(list_nth(*parameters, numbered->paramid - 1), node))
+			numbered->paramid++;
+		/* without its modifier, to which the value has been fitted already */
+		return (Node *) makeRelabelType((Expr *) numbered, numbered->paramtype, -1, numbered->paramcollid,
+										COERCE_EXPLICIT_CAST);
+	}
+	return expression_tree_mutator(node, number_parameters, (void *) parameters);
+}
+
+/*
+ * A text that means the same under all settings: names outside pg_catalog have their schema, and constants are written
+ * as discreet.query() reads them.
+ */
+static char *
+canonical_text(Query *query)
+{
+	static const char *const settings[][2] = {
+		{"search_path", "pg_catalog, pg_temp"}, {"DateStyle", "ISO, MDY"}, {"IntervalStyle", "postgres"},
+		{"TimeZone", "UTC"}, {"extra_float_digits", "1"}, {"bytea_output", "hex"}, {"quote_all_identifiers", "off"},
+	};
+	int			level = NewGUCNestLevel();
+	char	   *text;
+
+	for (int n = 0; n < lengthof(settings); n++)
+		(void) set_config_option(settings[n][0], settings[n][1], PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+								 false);
+	text = pg_get_querydef(query, false);
+	AtEOXact_GUC(true, level);
+	return text;
+}
+
+/* SELECT t.c1 AS dept, t.c2 AS count FROM discreet.query('…') AS t(c1 text, c2 bigint) */
+static char *
+question_sql(const char *text, List *targets)
+{
+	StringInfoData names,
+				columns;
+	ListCell   *cell;
+	int			n = 0;
+
+	initStringInfo(&names);
+	initStringInfo(&columns);
+	foreach(cell, targets)
+	{
+		TargetEntry *target = lfirst_node(TargetEntry, cell);
+		Oid			type = exprType((Node *) target->expr);
+		int32		modifier = exprTypmod((Node *) target->expr);
+		Oid			base = getBaseTypeAndTypmod(type, &modifier);
+
+		if (target->resjunk)
+			continue;
+		n++;
+		/* the checks of a domain are run out here, by the rights of who asks */
+		appendStringInfo(&names, "%st.c%d%s%s AS %s", n > 1 ? ", " : "", n, base == type ? "" : "::",
+						 base == type ? "" : format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY),
+						 quote_identifier(target->resname ? target->resname : "?column?"));
+		appendStringInfo(&columns, "%sc%d %s", n > 1 ? ", " : "", n,
+						 format_type_extended(base, modifier, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	}
+	if (n == 0)
+		return NULL;
+	return psprintf("SELECT %s FROM discreet.query(%s, NULL::pg_catalog.numeric, NULL::pg_catalog.text[]) AS t(%s)",
+					names.data, quote_literal_cstr(text), columns.data);
+}
+
+/* ARRAY[discreet._parameter($1), …] */
+static Node *
+parameter_array(List *parameters)
+{
+	ArrayExpr  *array = makeNode(ArrayExpr);
+	Oid			any = ANYELEMENTOID;
+	Oid			function = own_function("_parameter", 1, &any);
+	ListCell   *cell;
+
+	array->array_typeid = TEXTARRAYOID;
+	array->element_typeid = TEXTOID;
+	array->array_collid = DEFAULT_COLLATION_OID;
+	array->location = -1;
+	foreach(cell, parameters)
+		array->elements = lappend(array->elements,
+								  makeFuncExpr(function, TEXTOID, list_make1(lfirst(cell)), DEFAULT_COLLATION_OID,
+											   DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL));
+	return (Node *) array;
+}
+
+static void
+ask_instead(Query *query)
+{
+	List	   *parameters = NIL;
+	Query	   *numbered = query_tree_mutator(copyObject(query), number_parameters, (void *) &parameters,
+											  QTW_DONT_COPY_QUERY);
+	char	   *sql = question_sql(canonical_text(numbered), query->targetList);
+	ParseState *state = make_parsestate(NULL);
+	Query	   *question;
+	Query		kept = *query;
+
+	if (sql == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_REFUSED_SHAPE), errmsg("an empty select list"),
+				 errhint("Ask for counts, sums or averages.")));
+	/* no source text: places in it would mislead whoever wrote another */
+	question = transformTopLevelStmt(state, linitial_node(RawStmt, raw_parser(sql, RAW_PARSE_DEFAULT)));
+	free_parsestate(state);
+	if (parameters != NIL)
+	{
+		RangeTblFunction *call = linitial_node(RangeTblFunction, linitial_node(RangeTblEntry, question->rtable)->functions);
+
+		lthird(castNode(FuncExpr, call->funcexpr)->args) = parameter_array(parameters);
+	}
+	*query = *question;
+	query->querySource = kept.querySource;
+	query->queryId = kept.queryId;
+	query->canSetTag = kept.canSetTag;
+	query->stmt_location = kept.stmt_location;
+	query->stmt_len = kept.stmt_len;
+}
+
+/* ---- the way down to what can be asked */
+
+static void guard_query(Query *query, List *guarded);
+
+static bool
+guard_sublinks(Node *node, List *guarded)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubLink))
+	{
+		guard_query(castNode(Query, ((SubLink *) node)->subselect), guarded);
+		return guard_sublinks(((SubLink *) node)->testexpr, guarded);
+	}
+	return expression_tree_walker(node, guard_sublinks, (void *) guarded);
+}
+
+/* A query that cannot be asked as a whole: its parts are, one by one. */
+static void
+guard_parts(Query *query, List *guarded)
+{
+	ListCell   *cell;
+
+	foreach(cell, query->rtable)
+	{
+		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+
+		if (entry->rtekind == RTE_SUBQUERY)
+			guard_query(entry->subquery, guarded);
+		else if (entry->rtekind == RTE_RELATION && list_member_oid(guarded, entry->relid))
+			ereport(ERROR,
+					(errcode(ERRCODE_REFUSED_SHAPE),
+					 errmsg("%s cannot be mixed with own tables or functions, or depend on a query around it",
+							get_rel_name(entry->relid)),
+					 errhint("Put what is asked of it into a subquery of its own: it is answered privately, "
+							 "and what is around it works on the answer.")));
+	}
+	foreach(cell, query->cteList)
+		guard_query(castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery), guarded);
+	query_tree_walker(query, guard_sublinks, (void *) guarded, QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
+}
+
+static void
+guard_query(Query *query, List *guarded)
+{
+	Reach		reach = reach_of(query, guarded);
+
+	if (!reach.reaches_guarded)
+		return;
+	if (query->commandType != CMD_SELECT || query->setOperations != NULL || reach.reaches_else || reach.reaches_outside ||
+		aggregates_below(query, guarded))
+		guard_parts(query, guarded);
+	else
+		ask_instead(query);
+}
+
+/* The query of a statement, as far as it has one; of a utility statement that runs one, the query it runs. */
+static Query *
+query_of(Query *statement)
+{
+	Node	   *utility = statement->utilityStmt;
+	Node	   *inner;
+
+	if (statement->commandType != CMD_UTILITY)
+		return statement;
+	inner = IsA(utility, ExplainStmt) ? ((ExplainStmt *) utility)->query :
+		IsA(utility, CreateTableAsStmt) ? ((CreateTableAsStmt *) utility)->query :
+		IsA(utility, DeclareCursorStmt) ? ((DeclareCursorStmt *) utility)->query : NULL;
+	return inner != NULL && IsA(inner, Query) ? query_of((Query *) inner) : NULL;
+}
+
+static void
+guard_analysed(ParseState *state, Query *statement, JumbleState *jumble)
+{
+	Query	   *query = query_of(statement);
+	List	   *guarded = NIL;
+
+	if (previous_post_parse_analyze)
+		previous_post_parse_analyze(state, statement, jumble);
+	/* a ROLLBACK has no query: it must not look at the catalog, which an aborted transaction cannot */
+	if (query == NULL || InSecurityRestrictedOperation() || !analysts_at_work())
+		return;
+	list_guarded((Node *) query, &guarded);
+	if (guarded != NIL)
+		guard_query(query, guarded);
+}
+
+/* ---- behind views */
+
+static bool
+names_table(Node *node, Oid *table)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->rtekind == RTE_RELATION && ((RangeTblEntry *) node)->relid == *table;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, names_table, (void *) table, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, names_table, (void *) table);
+}
+
+/* Of the views that a statement goes through, those that name a table. */
+static List *
+views_naming(Oid table, List *relations, List *views)
+{
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+
+		if (OidIsValid(entry->relid) && entry->relkind == RELKIND_VIEW && !list_member_oid(views, entry->relid))
+		{
+			Relation	view = relation_open(entry->relid, AccessShareLock);
+
+			if (names_table((Node *) get_view_query(view), &table))
+				views = lappend_oid(views, entry->relid);
+			relation_close(view, NoLock);
+		}
+	}
+	return views;
+}
+
+/* Refuses what would be read by the rights of somebody else; an exempted view must be the only way to it. */
+static void
+refuse_guarded(Oid table, List *views)
+{
+	if (views == NIL)
+		views = list_make1_oid(InvalidOid);
+	for (int n = 0; n < list_length(views); n++)
+		if (gate_guards(GetUserId(), table, list_nth_oid(views, n)) ||
+			gate_guards(GetSessionUserId(), table, list_nth_oid(views, n)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied for table %s", get_rel_name(table)),
+					 errdetail("It is protected, and read by the rights of another role."),
+					 errhint("Ask it, or the view, by a SELECT of its own, which is answered privately.")));
+}
+
+/* Before the planner looks at the statistics of a relation, which hold values of its rows. */
+static void
+guard_planned(PlannerInfo *root, Oid table, bool is_parent, RelOptInfo *relation)
+{
+	if (previous_get_relation_info)
+		previous_get_relation_info(root, table, is_parent, relation);
+	if (relation->reloptkind == RELOPT_BASEREL)
+	{
+		Access		access = access_of(root->simple_rte_array[relation->relid], permissions_of(root->parse));
+
+		if (access.reads && OidIsValid(access.owner) && analysts_at_work() &&
+			!may_read(table, access.columns, GetUserId()))
+		{
+			List	   *views = NIL;
+
+			for (PlannerInfo *around = root; around != NULL; around = around->parent_root)
+				views = views_naming(table, around->parse->rtable, views);
+			refuse_guarded(table, views);
+		}
+	}
+}
+
+/* Before each execution: the plan may have been made for another role. */
+#if PG_VERSION_NUM >= 160000
+static bool
+guard_executed(List *relations, List *permissions, bool throws)
+{
+	bool		allowed = !previous_check_permissions || previous_check_permissions(relations, permissions, throws);
+#else
+static bool
+guard_executed(List *relations, bool throws)
+{
+	bool		allowed = !previous_check_permissions || previous_check_permissions(relations, throws);
+	List	   *permissions = NIL;
+#endif
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+		Access		access = access_of(entry, permissions);
+
+		if (access.reads && OidIsValid(access.owner) && entry->relkind != RELKIND_VIEW && analysts_at_work() &&
+			!may_read(entry->relid, access.columns, GetUserId()))
+			refuse_guarded(entry->relid, views_naming(entry->relid, relations, NIL));
+	}
+	return allowed;
+}
+
+void
+install_question_hook(void)
+{
+	previous_post_parse_analyze = post_parse_analyze_hook;
+	post_parse_analyze_hook = guard_analysed;
+	previous_get_relation_info = get_relation_info_hook;
+	get_relation_info_hook = guard_planned;
+	previous_check_permissions = ExecutorCheckPerms_hook;
+	ExecutorCheckPerms_hook = guard_executed;
+}

@@ -1,0 +1,133 @@
+"""Time that passes: constant intervals, and the moment at which a question is asked.
+
+A date or timestamp of the years 1 to 9999, moved by at most a thousand years, is a date again; what leaves these years
+is no value, so that nothing can fail later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from pglast import ast, enums
+from pglast.visitors import Visitor
+
+from discreet.gate.refusal import refuse
+from discreet.gate.schema import Family
+from discreet.gate.values import Value, guarded_time, literal, operator
+
+FARTHEST = 1000  # years
+DAYS = 366 * FARTHEST
+INTERVAL = ("interval",)
+NOW = ("now", "transaction_timestamp")
+
+# unit: months, days and seconds that it stands for
+UNITS: dict[str, tuple[int, int, int]] = {
+    "millennium": (12_000, 0, 0), "century": (1200, 0, 0), "decade": (120, 0, 0), "year": (12, 0, 0),
+    "mon": (1, 0, 0), "month": (1, 0, 0), "week": (0, 7, 0), "day": (0, 1, 0),
+    "hour": (0, 0, 3600), "minute": (0, 0, 60), "min": (0, 0, 60), "second": (0, 0, 1), "sec": (0, 0, 1),
+}  # fmt: skip
+PLURALS = {"millennia": "millennium", "millenniums": "millennium", "centuries": "century"}
+PART = re.compile(r"\s*(?:([+-]?)(\d+):(\d\d)(?::(\d\d(?:\.\d{1,6})?))?|([+-]?\d{1,9}(?:\.\d{1,6})?)\s*([a-z]+))\s*")
+
+
+@dataclass(frozen=True)
+class Duration:
+    """An interval: months and days are of different lengths, seconds are not."""
+
+    months: int
+    days: int
+    seconds: Fraction
+
+    @property
+    def sql(self) -> str:
+        minutes, seconds = divmod(abs(self.seconds), 60)
+        clock = f"{minutes // 60}:{minutes % 60}:{float(seconds):.6f}"
+        sign = "-" if self.seconds < 0 else ""
+        return f"'{self.months} months {self.days} days {sign}{clock}'::pg_catalog.interval"
+
+
+def duration(text: str, node: Any) -> Duration:
+    """What '1 year 2 mons -3 days 04:05:06' says, as PostgreSQL writes intervals and people do."""
+    months, days, seconds = 0, 0, Fraction(0)
+    place = 0
+    while place < len(text):
+        part = PART.match(text.lower(), place)
+        if part is None:
+            refuse_interval(text, node)
+        place = part.end()
+        sign, hours, minutes, rest, number, unit = part.groups()
+        if hours is not None:
+            clock = int(hours) * 3600 + int(minutes) * 60 + Fraction(rest or 0)
+            seconds += -clock if sign == "-" else clock
+            continue
+        amount, unit = Fraction(number), PLURALS.get(unit, unit.removesuffix("s"))
+        if unit not in UNITS or (amount.denominator != 1 and not UNITS[unit][2]):
+            refuse_interval(text, node)
+        months += int(amount * UNITS[unit][0])
+        days += int(amount * UNITS[unit][1])
+        seconds += amount * UNITS[unit][2]
+    if not text.strip():
+        refuse_interval(text, node)
+    if abs(months) > 12 * FARTHEST or abs(days) > DAYS or abs(seconds) > 86_400 * DAYS:
+        refuse(f"an interval of more than {FARTHEST} years", node)
+    return Duration(months, days, seconds)
+
+
+def refuse_interval(text: str, node: Any) -> NoReturn:
+    refuse(f"{literal(text)} is no interval", node, "Intervals are written 1 year 2 months, 30 days, 12:30:00.")
+
+
+def is_interval(value: Value) -> bool:
+    return value.family is Family.OTHER and value.other_type == INTERVAL and value.content is not None
+
+
+def moved(name: str, moment: Value, by: Value, node: Any) -> Value:
+    """A date or timestamp plus or minus a constant interval, or a date plus or minus a constant number of days."""
+    start = guarded_time(moment, node)
+    if is_interval(by):
+        family = Family.TIMESTAMPTZ if moment.family is Family.TIMESTAMPTZ else Family.TIMESTAMP
+        length = duration(by.content or "", node).sql
+    else:
+        if not by.constant or by.interval is None or by.family is not Family.INT or abs(by.interval.lower) > DAYS:
+            refuse(f"adding something to a date other than a constant of at most {DAYS} days", node)
+        family, length = Family.DATE, f"({by.interval.lower})::pg_catalog.int4"
+    # named like a column, so that what leaves the known years is no value
+    return guarded_time(Value(operator(name, start.sql, length), family, column="the date"), node)
+
+
+def with_moment(tree: Any, asked: Callable[[], datetime]) -> Any:
+    """The question with CURRENT_DATE, CURRENT_TIMESTAMP, LOCALTIMESTAMP and now() replaced by what they are in it."""
+
+    class Moments(Visitor):  # type: ignore[misc]
+        def visit_SQLValueFunction(self, ancestors: Any, node: ast.SQLValueFunction) -> Any:  # noqa: N802
+            return stamp(enums.SQLValueFunctionOp(node.op).name, asked().astimezone(UTC), node)
+
+        def visit_FuncCall(self, ancestors: Any, node: ast.FuncCall) -> Any:  # noqa: N802
+            names = [part.sval for part in node.funcname]
+            if names[-1] not in NOW or names[:-1] not in ([], ["pg_catalog"]) or node.args:
+                return None
+            return stamp("SVFOP_CURRENT_TIMESTAMP", asked().astimezone(UTC), node)
+
+    return Moments()(tree)
+
+
+def stamp(name: str, moment: datetime, node: Any) -> ast.TypeCast | None:
+    """The constant that is meant by such a name; None for the user's name and the like."""
+    if name == "SVFOP_CURRENT_DATE":
+        return constant(moment.date().isoformat(), "date", node)
+    if name == "SVFOP_CURRENT_TIMESTAMP":
+        return constant(moment.isoformat(sep=" "), "timestamptz", node)
+    if name == "SVFOP_LOCALTIMESTAMP":
+        return constant(moment.replace(tzinfo=None).isoformat(sep=" "), "timestamp", node)
+    return None
+
+
+def constant(text: str, type_name: str, node: Any) -> ast.TypeCast:
+    names = (ast.String(sval="pg_catalog"), ast.String(sval=type_name))
+    value = ast.A_Const(isnull=False, val=ast.String(sval=text))
+    return ast.TypeCast(arg=value, typeName=ast.TypeName(names=names, typemod=-1), location=node.location)

@@ -1,0 +1,66 @@
+-- Plain SQL: what the hook of the C module asks the catalog.
+
+-- discreet._guards: whether the gate stands before a table, for an analyst, where a view (0: none) names it. Directly it does
+-- for who holds a budget, and PostgreSQL denies the others; a view might let them in.
+CREATE FUNCTION discreet._guards(asker oid, relation oid, view oid)
+RETURNS boolean
+LANGUAGE plpgsql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN EXISTS (SELECT FROM discreet._protection_of($2) p
+                   WHERE $3 <> 0 OR discreet._holds_budget((SELECT rolname FROM pg_roles WHERE oid = $1), p.dataset))
+       AND NOT EXISTS (SELECT FROM discreet._exempt_view e WHERE e.view = $3);
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._guards(oid, oid, oid) IS
+'Whether the gate stands before a table, for an analyst, where a view (0: none) names it.';
+
+-- discreet._parameter: a parameter as a text that the gate reads alike under all settings.
+CREATE FUNCTION discreet._parameter(value anyelement)
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+SET TimeZone = 'UTC'
+SET DateStyle = 'ISO, MDY'
+SET IntervalStyle = postgres
+SET extra_float_digits = 1
+SET bytea_output = hex
+AS $sql$
+    SELECT value::text
+$sql$;
+COMMENT ON FUNCTION discreet._parameter(anyelement) IS 'A parameter as a text that the gate reads alike under all settings.';
+
+-- discreet._named_types: the types of the columns that the caller of the function under way names; NULL where not built in.
+CREATE FUNCTION discreet._named_types()
+RETURNS text[]
+LANGUAGE c
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_named_types';
+COMMENT ON FUNCTION discreet._named_types() IS
+'The types of the columns that the caller of the function under way names for its answer; NULL where not built in.';
+
+-- discreet.bucket: the lower end of the interval of a width, counted from 0, that holds a number.
+CREATE FUNCTION discreet.bucket(value numeric, width numeric)
+RETURNS numeric
+LANGUAGE sql
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT floor(value / width) * width
+$sql$;
+COMMENT ON FUNCTION discreet.bucket(numeric, numeric) IS
+'The lower end of the interval of a width, counted from 0, that holds a number; the gate knows these intervals as groups.';
