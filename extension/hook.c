@@ -31,6 +31,7 @@
 #include "parser/analyze.h"
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
+#include "parser/parsetree.h"
 #include "rewrite/rewriteSupport.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"
@@ -175,23 +176,26 @@ query_finds_guarded(Query *query, Oid view)
 	return query_tree_walker(query, finds_guarded, (void *) &search, QTW_EXAMINE_RTES_BEFORE);
 }
 
+static bool
+view_is_guarded(Oid view)
+{
+	Relation	relation = relation_open(view, AccessShareLock);
+	bool		guarded = query_finds_guarded(get_view_query(relation), view);
+
+	relation_close(relation, NoLock);
+	return guarded;
+}
+
 /* Whether reading a relation reads a guarded table, itself or below views, which the current user may not read. */
 static bool
 is_guarded(Query *query, RangeTblEntry *entry, Oid view)
 {
 	Access		access = access_of(entry, permissions_of(query));
-	bool		guarded;
 
 	if (!access.reads)
 		return false;
 	if (entry->relkind == RELKIND_VIEW)
-	{
-		Relation	relation = relation_open(entry->relid, AccessShareLock);
-
-		guarded = query_finds_guarded(get_view_query(relation), entry->relid);
-		relation_close(relation, NoLock);
-		return guarded;
-	}
+		return view_is_guarded(entry->relid);
 	return !may_read(entry->relid, access.columns, GetUserId()) &&
 		gate_guards(GetSessionUserId(), entry->relid, view);
 }
@@ -208,6 +212,21 @@ finds_guarded(Node *node, Search *search)
 	return expression_tree_walker(node, finds_guarded, (void *) search);
 }
 
+/* Through a view, how many rows are written would tell how many there are. */
+static void
+refuse_counting(Query *query)
+{
+	RangeTblEntry *target = rt_fetch(query->resultRelation, query->rtable);
+
+	if ((query->commandType == CMD_UPDATE || query->commandType == CMD_DELETE) && target->relkind == RELKIND_VIEW &&
+		view_is_guarded(target->relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for view %s", get_rel_name(target->relid)),
+				 errdetail("How many rows of protected tables it writes would be told."),
+				 errhint("A role that may read these tables can do this.")));
+}
+
 /* The relations that a query names, and for which the gate stands. What is written to is PostgreSQL's own matter. */
 static bool
 list_guarded(Node *node, List **guarded)
@@ -220,6 +239,8 @@ list_guarded(Node *node, List **guarded)
 		int			index = 0;
 		ListCell   *cell;
 
+		if (query->resultRelation != 0)
+			refuse_counting(query);
 		foreach(cell, query->rtable)
 		{
 			RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
@@ -524,8 +545,8 @@ guard_query(Query *query, List *guarded)
 
 	if (!reach.reaches_guarded)
 		return;
-	if (query->commandType != CMD_SELECT || query->setOperations != NULL || reach.reaches_else || reach.reaches_outside ||
-		aggregates_below(query, guarded))
+	if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->rtable == NIL ||
+		reach.reaches_else || reach.reaches_outside || aggregates_below(query, guarded))
 		guard_parts(query, guarded);
 	else
 		ask_instead(query);
