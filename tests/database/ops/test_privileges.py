@@ -22,9 +22,11 @@ EXPECTED = """
  -       -       X       -       -       -       unprotect()
  -       -       X       -       -       -       grant_budget()
  -       -       X       -       -       -       revoke_budget()
+ -       -       X       -       -       -       exempt_view()
  -       r       r       r       -       -       datasets
  -       r       r       r       -       -       protected_tables
  -       r       r       r       -       -       protected_columns
+ -       r       r       r       -       -       exempt_views
  -       r       r       r       -       -       budget_status
  -       r       r       r       -       -       charges
  -       r       r       r       -       -       refusals
@@ -37,6 +39,8 @@ EXPECTED = """
  -       X       X       -       -       -       lint()
  -       X       X       -       -       -       create_view()
  -       X       X       -       -       -       _answer_columns()
+ -       X       X       -       -       -       _parameter()
+ -       X       X       -       -       -       bucket()
  -       X       X       -       -       -       dp_count()
  -       X       X       -       -       -       dp_count_distinct()
  -       X       X       -       -       -       dp_sum()
@@ -81,6 +85,7 @@ EXPECTED = """
  -       -       -       -       -       -       _budget
  -       -       -       -       -       -       _charge
  -       -       -       -       -       -       _dataset
+ -       -       -       -       -       -       _exempt_view
  -       -       -       -       -       -       _past_protection
  -       -       -       -       -       -       _protected_column
  -       -       -       -       -       -       _protected_part
@@ -105,10 +110,13 @@ EXPECTED = """
  -       -       -       -       -       -       _follow_parts()
  -       -       -       -       -       -       _forget_dropped()
  -       -       -       -       -       -       _holds_budget()
+ -       -       -       -       -       -       _guards()
  -       -       -       -       -       -       _ledger()
  -       -       -       -       -       -       _median_final()
  -       -       -       -       -       -       _median_transition()
  -       -       -       -       -       -       _moments_transition()
+ -       -       -       -       -       -       _named_relations()
+ -       -       -       -       -       -       _named_types()
  -       -       -       -       -       -       _on_grid()
  -       -       -       -       -       -       _one_row_per_person()
  -       -       -       -       -       -       _protection_of()
@@ -118,6 +126,7 @@ EXPECTED = """
  -       -       -       -       -       -       _quantile_serialize()
  -       -       -       -       -       -       _quantile_transition()
  -       -       -       -       -       -       _refuse()
+ -       -       -       -       -       -       _relations_of_view()
  -       -       -       -       -       -       _release()
  -       -       -       -       -       -       _roles_of()
  -       -       -       -       -       -       _sum_combine()
@@ -125,6 +134,7 @@ EXPECTED = """
  -       -       -       -       -       -       _sum_final()
  -       -       -       -       -       -       _sum_serialize()
  -       -       -       -       -       -       _sum_transition()
+ -       -       -       -       -       -       _view_definition()
 """
 
 ROW = re.compile("^" + " +([-UCXrawdDxt]+)" * len(GROUPS) + " +(.+)$", re.MULTILINE)
