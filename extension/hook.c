@@ -365,7 +365,7 @@ aggregates_below(Query *query, List *guarded)
 
 /* ---- the question in place of a query */
 
-/* Parameters get numbers from 1 on, in the order of the list, and say their types. */
+/* Parameters, and what the clock says, get numbers from 1 on, in the order of the list, and say their types. */
 static Node *
 number_parameters(Node *node, List **parameters)
 {
@@ -373,11 +373,16 @@ number_parameters(Node *node, List **parameters)
 		return NULL;
 	if (IsA(node, Query))
 		return (Node *) query_tree_mutator((Query *) node, number_parameters, (void *) parameters, 0);
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
+	if ((IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN) || tells_time(node))
 	{
-		Param	   *numbered = copyObject((Param *) node);
+		Param	   *numbered = makeNode(Param);
 
 		*parameters = list_append_unique(*parameters, copyObject(node));
+		numbered->paramkind = PARAM_EXTERN;
+		numbered->paramtype = exprType(node);
+		numbered->paramtypmod = -1;
+		numbered->paramcollid = exprCollation(node);
+		numbered->location = -1;
 		numbered->paramid = 1;
 		while (!equal(list_nth(*parameters, numbered->paramid - 1), node))
 			numbered->paramid++;
@@ -412,7 +417,7 @@ canonical_text(Query *query)
 
 /* SELECT t.c1 AS dept, t.c2 AS count FROM discreet.query('…') AS t(c1 text, c2 bigint) */
 static char *
-question_sql(const char *text, List *targets)
+question_sql(const char *text, Query *query)
 {
 	StringInfoData names,
 				columns;
@@ -421,7 +426,7 @@ question_sql(const char *text, List *targets)
 
 	initStringInfo(&names);
 	initStringInfo(&columns);
-	foreach(cell, targets)
+	foreach(cell, query->targetList)
 	{
 		TargetEntry *target = lfirst_node(TargetEntry, cell);
 		Oid			type = exprType((Node *) target->expr);
@@ -431,7 +436,9 @@ question_sql(const char *text, List *targets)
 		if (target->resjunk)
 			continue;
 		n++;
-		/* the checks of a domain are run out here, by the rights of who asks */
+		if (type == TIMESTAMPTZOID && is_wall_clock(query, (Node *) target->expr))
+			base = TIMESTAMPOID;
+		/* out here, by the rights of who asks, the checks of a domain are run, and a time zone is given */
 		appendStringInfo(&names, "%st.c%d%s%s AS %s", n > 1 ? ", " : "", n, base == type ? "" : "::",
 						 base == type ? "" : format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY),
 						 quote_identifier(target->resname ? target->resname : "?column?"));
@@ -470,7 +477,7 @@ ask_instead(Query *query)
 	List	   *parameters = NIL;
 	Query	   *numbered = query_tree_mutator(copyObject(query), number_parameters, (void *) &parameters,
 											  QTW_DONT_COPY_QUERY);
-	char	   *sql = question_sql(canonical_text(numbered), query->targetList);
+	char	   *sql = question_sql(canonical_text(numbered), query);
 	ParseState *state = make_parsestate(NULL);
 	Query	   *question;
 	Query		kept = *query;
