@@ -52,8 +52,8 @@ columns_of_call(FunctionCallInfo fcinfo)
 			named = around;
 			ereport(ERROR,
 					(errcode(ERRCODE_REFUSED_SHAPE),
-					 errmsg("column %s of type %s", NameStr(column->attname), format_type_be(column->atttypid)),
-					 errhint("Domains and composite types run code of their own: name the type below, and cast outside.")));
+					 errmsg("an answer has no columns of type %s", format_type_be(column->atttypid)),
+					 errhint("Name the built-in type, and cast around the call.")));
 		}
 	}
 	return around;

@@ -9,6 +9,7 @@
  *   people.c      aggregate _people of the gate: what each person adds to each group
  *   run.c         the run step of a question, in the name of who owns the tables
  *   columns.c     which columns a caller names for an answer
+ *   clock.c       what a statement takes from the clock of the session
  *   hook.c        a hook that makes questions of plain SELECTs on protected tables
  *   explain.c     a hook that knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
  *   executor.c    hooks that find the dp_ aggregates of a statement and pay before any row is read
@@ -24,6 +25,7 @@
 #include "fmgr.h"
 #include "lib/ilist.h"
 #include "nodes/execnodes.h"
+#include "nodes/parsenodes.h"
 #include "utils/jsonb.h"
 
 #define ERRCODE_REFUSED_SHAPE MAKE_SQLSTATE('D', 'P', '0', '0', '1')
@@ -41,6 +43,10 @@ extern char *text_field(Jsonb *object, const char *key);
 /* columns.c */
 extern TupleDesc columns_of_call(FunctionCallInfo fcinfo);
 extern void columns_of_call_around(TupleDesc around);
+
+/* clock.c */
+extern bool tells_time(Node *node);
+extern bool is_wall_clock(Query *query, Node *node);
 
 /* hook.c */
 extern bool may_read(Oid relation, Bitmapset *columns, Oid user);

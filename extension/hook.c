@@ -31,6 +31,7 @@
 #include "parser/analyze.h"
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
+#include "parser/parsetree.h"
 #include "rewrite/rewriteSupport.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"
@@ -175,23 +176,26 @@ query_finds_guarded(Query *query, Oid view)
 	return query_tree_walker(query, finds_guarded, (void *) &search, QTW_EXAMINE_RTES_BEFORE);
 }
 
+static bool
+view_is_guarded(Oid view)
+{
+	Relation	relation = relation_open(view, AccessShareLock);
+	bool		guarded = query_finds_guarded(get_view_query(relation), view);
+
+	relation_close(relation, NoLock);
+	return guarded;
+}
+
 /* Whether reading a relation reads a guarded table, itself or below views, which the current user may not read. */
 static bool
 is_guarded(Query *query, RangeTblEntry *entry, Oid view)
 {
 	Access		access = access_of(entry, permissions_of(query));
-	bool		guarded;
 
 	if (!access.reads)
 		return false;
 	if (entry->relkind == RELKIND_VIEW)
-	{
-		Relation	relation = relation_open(entry->relid, AccessShareLock);
-
-		guarded = query_finds_guarded(get_view_query(relation), entry->relid);
-		relation_close(relation, NoLock);
-		return guarded;
-	}
+		return view_is_guarded(entry->relid);
 	return !may_read(entry->relid, access.columns, GetUserId()) &&
 		gate_guards(GetSessionUserId(), entry->relid, view);
 }
@@ -208,6 +212,21 @@ finds_guarded(Node *node, Search *search)
 	return expression_tree_walker(node, finds_guarded, (void *) search);
 }
 
+/* Through a view, how many rows are written would tell how many there are. */
+static void
+refuse_counting(Query *query)
+{
+	RangeTblEntry *target = rt_fetch(query->resultRelation, query->rtable);
+
+	if ((query->commandType == CMD_UPDATE || query->commandType == CMD_DELETE) && target->relkind == RELKIND_VIEW &&
+		view_is_guarded(target->relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for view %s", get_rel_name(target->relid)),
+				 errdetail("How many rows of protected tables it writes would be told."),
+				 errhint("A role that may read these tables can do this.")));
+}
+
 /* The relations that a query names, and for which the gate stands. What is written to is PostgreSQL's own matter. */
 static bool
 list_guarded(Node *node, List **guarded)
@@ -220,6 +239,8 @@ list_guarded(Node *node, List **guarded)
 		int			index = 0;
 		ListCell   *cell;
 
+		if (query->resultRelation != 0)
+			refuse_counting(query);
 		foreach(cell, query->rtable)
 		{
 			RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
@@ -350,7 +371,7 @@ aggregates_below(Query *query, List *guarded)
 
 /* ---- the question in place of a query */
 
-/* Parameters get numbers from 1 on, in the order of the list, and say their types. */
+/* Parameters, and what the clock says, get numbers from 1 on, in the order of the list, and say their types. */
 static Node *
 number_parameters(Node *node, List **parameters)
 {
@@ -358,11 +379,16 @@ number_parameters(Node *node, List **parameters)
 		return NULL;
 	if (IsA(node, Query))
 		return (Node *) query_tree_mutator((Query *) node, number_parameters, (void *) parameters, 0);
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
+	if ((IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN) || tells_time(node))
 	{
-		Param	   *numbered = copyObject((Param *) node);
+		Param	   *numbered = makeNode(Param);
 
 		*parameters = list_append_unique(*parameters, copyObject(node));
+		numbered->paramkind = PARAM_EXTERN;
+		numbered->paramtype = exprType(node);
+		numbered->paramtypmod = -1;
+		numbered->paramcollid = exprCollation(node);
+		numbered->location = -1;
 		numbered->paramid = 1;
 		while (!equal(list_nth(*parameters, numbered->paramid - 1), node))
 			numbered->paramid++;
@@ -397,7 +423,7 @@ canonical_text(Query *query)
 
 /* SELECT t.c1 AS dept, t.c2 AS count FROM discreet.query('…') AS t(c1 text, c2 bigint) */
 static char *
-question_sql(const char *text, List *targets)
+question_sql(const char *text, Query *query)
 {
 	StringInfoData names,
 				columns;
@@ -406,7 +432,7 @@ question_sql(const char *text, List *targets)
 
 	initStringInfo(&names);
 	initStringInfo(&columns);
-	foreach(cell, targets)
+	foreach(cell, query->targetList)
 	{
 		TargetEntry *target = lfirst_node(TargetEntry, cell);
 		Oid			type = exprType((Node *) target->expr);
@@ -416,7 +442,9 @@ question_sql(const char *text, List *targets)
 		if (target->resjunk)
 			continue;
 		n++;
-		/* the checks of a domain are run out here, by the rights of who asks */
+		if (type == TIMESTAMPTZOID && is_wall_clock(query, (Node *) target->expr))
+			base = TIMESTAMPOID;
+		/* out here, by the rights of who asks, the checks of a domain are run, and a time zone is given */
 		appendStringInfo(&names, "%st.c%d%s%s AS %s", n > 1 ? ", " : "", n, base == type ? "" : "::",
 						 base == type ? "" : format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY),
 						 quote_identifier(target->resname ? target->resname : "?column?"));
@@ -455,7 +483,7 @@ ask_instead(Query *query)
 	List	   *parameters = NIL;
 	Query	   *numbered = query_tree_mutator(copyObject(query), number_parameters, (void *) &parameters,
 											  QTW_DONT_COPY_QUERY);
-	char	   *sql = question_sql(canonical_text(numbered), query->targetList);
+	char	   *sql = question_sql(canonical_text(numbered), query);
 	ParseState *state = make_parsestate(NULL);
 	Query	   *question;
 	Query		kept = *query;
@@ -530,8 +558,8 @@ guard_query(Query *query, List *guarded)
 
 	if (!reach.reaches_guarded)
 		return;
-	if (query->commandType != CMD_SELECT || query->setOperations != NULL || reach.reaches_else || reach.reaches_outside ||
-		aggregates_below(query, guarded))
+	if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->rtable == NIL ||
+		reach.reaches_else || reach.reaches_outside || aggregates_below(query, guarded))
 		guard_parts(query, guarded);
 	else
 		ask_instead(query);

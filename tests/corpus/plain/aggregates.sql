@@ -82,7 +82,5 @@ SELECT max(n) FROM (SELECT person_id, count(*) AS n FROM hr.visit GROUP BY perso
 SELECT count(*) FROM (SELECT person_id FROM hr.visit GROUP BY person_id HAVING count(*) > 1) s;
 -- refused
 SELECT nora.total(salary) FROM hr.person;
--- refused
 SELECT discreet.dp_count(*) FROM hr.person;
--- refused
 SELECT dept, discreet.dp_avg(salary, 0, 5000) FROM hr.person GROUP BY dept;

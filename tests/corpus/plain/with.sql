@@ -46,7 +46,7 @@ WITH p AS (SELECT count(*) AS n FROM hr.person) UPDATE nora.label SET label = n:
 WITH p AS (SELECT count(*) AS n FROM hr.person) DELETE FROM nora.label USING p WHERE n > 0;
 WITH p AS (SELECT dept FROM hr.person GROUP BY dept) MERGE INTO nora.label l USING p ON l.dept = p.dept
 WHEN MATCHED THEN UPDATE SET label = 'known' WHEN NOT MATCHED THEN DO NOTHING;
--- refused
+-- unread
 WITH unused AS (SELECT name FROM hr.person) SELECT 1;
 -- unread
 WITH unused AS (SELECT count(*) FROM hr.person) SELECT 1;

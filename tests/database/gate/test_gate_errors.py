@@ -14,10 +14,10 @@ COUNT = "SELECT count(*) FROM hr.employee"
     [
         ("DP001", "SELECT * FROM hr.employee", "* other than", "docs/analyst.md"),
         ("DP001", "SELECT count(*) FROM hr.employee LIMIT (SELECT 1)", "a subquery around the answer", "docs/"),
-        ("DP001", COUNT + " WHERE zip::int = 1", "a cast from text to int4 (at character 43)", "could fail on a row"),
+        ("DP001", COUNT + " WHERE zip::int = 1", "a cast from text to int4 (in: … FROM", "on a row"),
         ("DP001", "DELETE FROM hr.employee", "DELETE is no question", "Ask a SELECT."),
         ("DP001", "", "0 statements", "one SELECT at a time"),
-        ("DP002", COUNT + " WHERE id = 7", "column id singles out a person (at character 40)", "groups of people"),
+        ("DP002", COUNT + " WHERE id = 7", "column id singles out a person (in: … FROM", "groups"),
         ("DP004", "SELECT count(*) FROM hr.secret", "you hold no budget", "discreet.grant_budget('others', role,"),
         ("DP005", "SELECT sum(household) FROM census.person", "column household has no bounds", "describe_column"),
         ("22023", COUNT + " WHERE zip = '" + "x" * 20_000 + "'", "longer than 20000 characters", None),

@@ -144,13 +144,14 @@ def test_domains_enums_and_fixed_lengths_are_keys(own: Asker) -> None:
     assert own.json("SELECT count(*) FROM person WHERE mood = 'sad' AND code = 'ab'", 100) == [{"count": 20}]
 
 
-def test_a_view_and_a_temporary_table_cannot_be_asked_about(own: Asker) -> None:
-    own.admin.execute(TABLE + "; CREATE VIEW seen AS TABLE people; CREATE MATERIALIZED VIEW kept AS TABLE people")
-    own.admin.execute("GRANT SELECT ON people, seen, kept TO PUBLIC")
+def test_a_copy_and_a_temporary_table_cannot_be_asked_about(own: Asker) -> None:
+    own.admin.execute(TABLE + "; CREATE MATERIALIZED VIEW kept AS TABLE people")
+    own.admin.execute("GRANT SELECT ON people, kept TO PUBLIC")
     protect(own, "people")
     own.connection.execute("CREATE TEMP TABLE people AS SELECT 1 AS id, 7 AS x; CREATE TEMP TABLE mine (x int)")
-    for name in ("seen", "kept", "mine", "pg_temp.people"):
-        with refused("42704", f"no table {name}", "Views, temporary tables"):
+    own.connection.execute("CREATE TEMP VIEW seen AS SELECT * FROM mine")
+    for name in ("kept", "mine", "seen", "pg_temp.people"):
+        with refused("42704", f"no table {name}", "Temporary tables, copies"):
             own.json(f"SELECT count(*) FROM {name}", 1)
     assert own.json("SELECT count(*) FROM people", 100) == [{"count": 40}]
 

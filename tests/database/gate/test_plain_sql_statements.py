@@ -43,7 +43,6 @@ def outcome(analyst: Analyst, statement: str) -> str:
         (f"CREATE TEMP TABLE kept AS {COUNT}", "SELECT 1"),
         ("SELECT count(*) INTO nora.kept FROM hr.person", "SELECT 1"),
         (f"CREATE VIEW nora.kept AS {BY_DEPT}", "CREATE VIEW"),
-        (f"CREATE MATERIALIZED VIEW nora.kept AS {BY_DEPT}", "SELECT 4"),
         (f"{BY_DEPT} UNION ALL SELECT 'all', count(*) FROM hr.person", "SELECT 5"),
         (f"{COUNT} INTERSECT {COUNT}", "SELECT 1"),
         (f"WITH RECURSIVE r AS ({COUNT} UNION ALL SELECT count - 1000 FROM r WHERE count > 500) TABLE r", "SELECT 3"),
@@ -86,6 +85,9 @@ def test_it_is_answered(nora: Analyst, statement: str, tag: str) -> None:
         ("SELECT count(*) FROM hr.person TABLESAMPLE BERNOULLI (50)", "DP001"),
         ("INSERT INTO nora.own SELECT name, id FROM hr.person", "DP001"),
         ("CREATE TABLE nora.kept AS TABLE hr.person", "DP002"),
+        # whoever refreshes it would ask in the name of its owner
+        (f"CREATE MATERIALIZED VIEW nora.kept AS {BY_DEPT}", "42501"),
+        (f"CREATE MATERIALIZED VIEW nora.kept AS {BY_DEPT} WITH NO DATA; REFRESH MATERIALIZED VIEW nora.kept", "42501"),
         # own tables, functions and rows beside those of people
         ("SELECT count(*) FROM hr.person JOIN nora.own USING (dept)", "DP001"),
         ("SELECT o.dept, (SELECT count(*) FROM hr.person p WHERE p.dept = o.dept) FROM nora.own o", "DP001"),
@@ -140,14 +142,6 @@ def test_a_view_over_a_question_asks_when_it_is_read(office: Office, nora: Analy
     assert office.questions() == 1
 
 
-def test_a_materialized_view_is_filled_once(nora: Analyst) -> None:
-    """Whoever refreshes it would ask in the name of its owner."""
-    nora.execute(f"CREATE MATERIALIZED VIEW nora.staff AS {BY_DEPT}")
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        nora.execute("REFRESH MATERIALIZED VIEW nora.staff")
-    assert len(nora.execute("TABLE nora.staff").fetchall()) == 4
-
-
 def test_functions_of_the_analyst_ask_for_their_caller(nora: Analyst) -> None:
     nora.execute(f"""
         CREATE FUNCTION nora.by_sql(d text) RETURNS bigint LANGUAGE sql AS '{COUNT} WHERE dept = d';
@@ -173,8 +167,8 @@ def test_a_body_that_is_kept_analysed_is_denied(nora: Analyst) -> None:
         nora.execute("SELECT nora.kept()")
 
 
-@pytest.mark.parametrize("level", ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE", "SERIALIZABLE READ ONLY"])
-def test_questions_are_prepared_and_asked_at_every_isolation_level(nora: Analyst, level: str) -> None:
+@pytest.mark.parametrize("level", ["READ COMMITTED", "REPEATABLE READ", "REPEATABLE READ READ ONLY"])
+def test_questions_are_prepared_and_asked_below_serializable(nora: Analyst, level: str) -> None:
     nora.execute(f"BEGIN ISOLATION LEVEL {level}")
     nora.execute(f"PREPARE p AS {COUNT} WHERE age > $1")
     ((answer,),) = nora.execute("EXECUTE p (0)").fetchall()

@@ -123,6 +123,37 @@ def test_constants_are_read_by_the_settings_of_the_session(people: Asker, style:
     assert answers[0] == answers[1]
 
 
+# made of dates and timestamps, in the time zone of the session, here or in a subquery
+WALL_CLOCKS = [
+    "SELECT date_trunc('month', d), count(*) FROM kinds.person WHERE d IS NOT NULL GROUP BY 1",
+    "SELECT date_trunc('year', d) + interval '1 month', count(*) FROM kinds.person WHERE d IS NOT NULL GROUP BY 1",
+    "SELECT ts::timestamptz, count(*) FROM kinds.person WHERE ts IS NOT NULL GROUP BY 1 ORDER BY 1",
+    "SELECT m, count(*) FROM (SELECT date_trunc('day', d) AS m FROM kinds.person WHERE b) t GROUP BY m ORDER BY m",
+    "SELECT t.m FROM (SELECT date_trunc('day', d) AS m, count(*) FROM kinds.person WHERE b GROUP BY 1) t ORDER BY t.m",
+    "SELECT tz, count(*) FROM kinds.person WHERE tz IS NOT NULL GROUP BY tz ORDER BY tz",
+    "SELECT count(*), CURRENT_DATE, LOCALTIMESTAMP, CURRENT_TIMESTAMP FROM kinds.person WHERE d < CURRENT_DATE",
+]
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/New_York", "Etc/GMT+12"])
+@pytest.mark.parametrize("statement", WALL_CLOCKS)
+def test_a_time_without_a_zone_gets_that_of_the_session(people: Asker, statement: str, zone: str) -> None:
+    """A question and PostgreSQL in one transaction, for which time stands still."""
+    with people.connection.transaction():
+        people.plain(f"SET LOCAL TimeZone = '{zone}'")
+        asked = people.plain(statement)
+        now = people.plain("SELECT now()::text")[0][0]
+    with people.admin.transaction():
+        people.admin.execute(f"SET LOCAL TimeZone = '{zone}'")
+        for name, kind in {
+            "CURRENT_DATE": "date",
+            "LOCALTIMESTAMP": "timestamp",
+            "CURRENT_TIMESTAMP": "timestamptz",
+        }.items():
+            statement = statement.replace(name, f"timestamptz '{now}'::{kind}")
+        assert asked == people.truth(statement)
+
+
 def test_numbers_of_many_digits_lose_none(people: Asker) -> None:
     exact = "count(*) * 1000000000000000000000000.000001"
     ((answer,),) = people.plain(f"SELECT {exact} FROM kinds.person")

@@ -67,6 +67,66 @@ def test_it_names_analysts_who_see_past_the_budget(admin: Connection, make_role:
     ]
 
 
+@pytest.fixture
+def alice(person: str, carol: Connection, make_role: MakeRole) -> str:
+    """An analyst who may ask about the people of hr.person, and use its schema."""
+    role = make_role("alice")
+    carol.execute(f"SELECT discreet.grant_budget('people', '{role}', 1); GRANT USAGE ON SCHEMA hr TO {role}")
+    return role
+
+
+COUNT = "SELECT count(*) FROM hr.person"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"LANGUAGE sql AS '{COUNT}'",
+        f"LANGUAGE sql BEGIN ATOMIC {COUNT}; END",
+        "LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT count(*) FROM HR.Person); END'",
+        "LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT count(*) FROM hr.smoker); END'",
+    ],
+)
+def test_it_names_definer_functions_that_read_protected_tables(carol: Connection, alice: str, body: str) -> None:
+    carol.execute("CREATE VIEW hr.smoker AS SELECT * FROM hr.person WHERE smoker")
+    carol.execute(f"CREATE FUNCTION hr.people() RETURNS bigint SECURITY DEFINER {body}")
+    ((status, finding),) = findings(carol, "definer functions")
+    assert status == "warning"
+    assert f"hr.people() runs as {carol.info.user} and names hr.{'smoker' if 'smoker' in body else 'person'}" in finding
+    assert alice in finding
+    carol.execute("REVOKE EXECUTE ON FUNCTION hr.people() FROM PUBLIC")
+    assert findings(carol, "definer functions") == []
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        f"RETURNS bigint LANGUAGE sql AS '{COUNT}'",
+        "RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1 AS person_or_not'",
+    ],
+)
+def test_other_functions_are_not_named(carol: Connection, alice: str, function: str) -> None:
+    carol.execute(f"CREATE FUNCTION hr.f() {function}")
+    assert findings(carol, "definer functions") == []
+
+
+def test_it_names_views_that_show_rows_to_analysts(carol: Connection, alice: str) -> None:
+    carol.execute("CREATE VIEW hr.names AS SELECT name FROM hr.person; SELECT discreet.exempt_view('hr.names')")
+    carol.execute("CREATE MATERIALIZED VIEW hr.copied AS SELECT * FROM hr.names")
+    assert findings(carol, "exempt views") == findings(carol, "copies") == []
+    carol.execute(f"GRANT SELECT ON hr.names, hr.copied TO {alice}")
+    assert findings(carol, "exempt views") == [("warning", f"hr.names shows rows of protected tables to {alice}")]
+    copies = f"materialized view hr.copied holds rows of protected tables, which {alice} may read"
+    assert findings(carol, "copies") == [("warning", copies)]
+
+
+def test_it_names_analysts_who_cannot_name_their_tables(carol: Connection, alice: str) -> None:
+    assert findings(carol, "closed schemas") == []
+    carol.execute(f"REVOKE USAGE ON SCHEMA hr FROM {alice}")
+    ((status, finding),) = findings(carol, "closed schemas")
+    assert (status, str(finding).endswith(f"GRANT USAGE ON SCHEMA hr TO {alice}")) == ("warning", True)
+
+
 def test_it_notices_event_triggers_that_are_off(admin: Connection) -> None:
     admin.execute("ALTER EVENT TRIGGER discreet_follow_tables DISABLE")
     assert findings(admin, "event triggers") == [

@@ -22,9 +22,11 @@ EXPECTED = """
  -       -       X       -       -       -       unprotect()
  -       -       X       -       -       -       grant_budget()
  -       -       X       -       -       -       revoke_budget()
+ -       -       X       -       -       -       exempt_view()
  -       r       r       r       -       -       datasets
  -       r       r       r       -       -       protected_tables
  -       r       r       r       -       -       protected_columns
+ -       r       r       r       -       -       exempt_views
  -       r       r       r       -       -       budget_status
  -       r       r       r       -       -       charges
  -       r       r       r       -       -       refusals
@@ -39,6 +41,7 @@ EXPECTED = """
  -       X       X       -       -       -       _answer_columns()
  -       X       X       -       -       -       suggest_bounds()
  -       X       X       -       -       -       _parameter()
+ -       X       X       -       -       -       bucket()
  -       X       X       -       -       -       dp_count()
  -       X       X       -       -       -       dp_count_distinct()
  -       X       X       -       -       -       dp_sum()
@@ -118,6 +121,8 @@ EXPECTED = """
  -       -       -       -       -       -       _median_transition()
  -       -       -       -       -       -       _moments_transition()
  X       X       X       X       X       X       _on_grid()
+ -       -       -       -       -       -       _named_relations()
+ -       -       -       -       -       -       _named_types()
  -       -       -       -       -       -       _one_row_per_person()
  X       X       X       X       X       X       _people()
  -       -       -       -       -       -       _people_combine()
@@ -132,6 +137,7 @@ EXPECTED = """
  -       -       -       -       -       -       _quantile_serialize()
  -       -       -       -       -       -       _quantile_transition()
  -       -       -       -       -       -       _refuse()
+ -       -       -       -       -       -       _relations_of_view()
  -       -       -       -       -       -       _release()
  -       -       -       -       -       -       _roles_of()
  -       -       -       -       -       -       _sum_combine()
@@ -140,6 +146,7 @@ EXPECTED = """
  -       -       -       -       -       -       _sum_serialize()
  -       -       -       -       -       -       _sum_transition()
  -       -       -       -       -       -       _unique_combinations()
+ -       -       -       -       -       -       _view_definition()
 """
 
 ROW = re.compile("^" + " +([-UCXrawdDxt]+)" * len(GROUPS) + " +(.+)$", re.MULTILINE)

@@ -243,7 +243,7 @@ class Sources:
             name: outward(value, f"{identifier(alias)}.{identifier(name)}", name) for name, value in columns.items()
         }
         unit = None if source.unit is None else f"{identifier(alias)}.{UNIT}"
-        units = frozenset(name for name, value in columns.items() if value.sql == source.unit)
+        units = frozenset(name for name, value in columns.items() if value.sql in unit_sqls(source))
         left_out = frozenset(target.name for target in select.targetList or () if leave_hidden) - columns.keys()
         entry = Named(alias, outer, unit, units, hidden=left_out)
         return replace(source, sql=f"({sql}) AS {identifier(alias)}", names=(entry,), unit=unit)
@@ -277,9 +277,9 @@ class Sources:
             family, _ = same_family([mine, theirs], select)
             both = mine.interval is not None and theirs.interval is not None
             raw = name if mine.column or theirs.column else None
-            units = mine.sql == first.unit and theirs.sql == second.unit
+            units = mine.sql in unit_sqls(first) and theirs.sql in unit_sqls(second)
             columns[name] = Value(
-                str(first.unit) if units else f"{mine.sql} or {theirs.sql}",
+                mine.sql if units else f"{mine.sql} or {theirs.sql}",
                 family,
                 mine.interval | theirs.interval if both else None,  # type: ignore[operator]
                 column=raw,
@@ -434,6 +434,11 @@ def column_value(alias: str, column: Column, relation: Relation) -> Value:
         type_name=native_type,
         identifies=column.identifies and relation.protection is not None,
     )
+
+
+def unit_sqls(source: Source) -> set[str]:
+    """The columns that hold the person of a row, or NULL after a LEFT JOIN."""
+    return {named.columns[column].sql for named in source.names for column in named.unit_columns & named.columns.keys()}
 
 
 def outward(value: Value, sql: str, name: str) -> Value:

@@ -141,7 +141,7 @@ def passed_on(name: str, result: Value, arguments: Sequence[Value]) -> Trace:
         straight = arguments[0].trace.lines
         return Trace(items, straight | {scaled(line, Fraction(-1)) for line in straight})
     if name in ("extract", "date_part", "date_trunc"):
-        field = (arguments[0].untyped or "").lower()
+        field = (arguments[0].content or "").lower()
         if name != "date_trunc":
             fields = parts(items, [field])
             lines = frozenset(Line(each, Fraction(1), Fraction(0), True) for each in fields)

@@ -1,0 +1,64 @@
+/*
+ * clock.c: time as the session sees it. Inside the gate the time zone is UTC; two things are therefore done outside.
+ *
+ * What the clock says is a parameter of the question, read in the session. And a moment that is made from dates and
+ * timestamps without a time zone, as date_trunc('month', day) is, comes out of the gate as a reading of the clock on the
+ * wall, and gets the time zone of the session.
+ */
+#include "discreet.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_relation.h"
+#include "parser/parsetree.h"
+#include "utils/fmgroids.h"
+
+bool
+tells_time(Node *node)
+{
+	if (IsA(node, FuncExpr))
+		return ((FuncExpr *) node)->funcid == F_NOW || ((FuncExpr *) node)->funcid == F_TRANSACTION_TIMESTAMP ||
+			((FuncExpr *) node)->funcid == F_STATEMENT_TIMESTAMP;
+	if (!IsA(node, SQLValueFunction))
+		return false;
+	switch (((SQLValueFunction *) node)->type)
+	{
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Whether a timestamptz is made of nothing that has a time zone. */
+bool
+is_wall_clock(Query *query, Node *node)
+{
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varattno > 0)
+	{
+		Var		   *column = (Var *) node;
+		RangeTblEntry *entry = rt_fetch(column->varno, query->rtable);
+
+		return entry->rtekind == RTE_SUBQUERY && entry->subquery->setOperations == NULL &&
+			is_wall_clock(entry->subquery,
+						  (Node *) get_tle_by_resno(entry->subquery->targetList, column->varattno)->expr);
+	}
+	if (IsA(node, FuncExpr))
+	{
+		FuncExpr   *call = (FuncExpr *) node;
+
+		if (call->funcid == F_TIMESTAMPTZ_DATE || call->funcid == F_TIMESTAMPTZ_TIMESTAMP)
+			return exprType(linitial(call->args)) != TIMESTAMPTZOID;
+		return call->funcid == F_DATE_TRUNC_TEXT_TIMESTAMPTZ && is_wall_clock(query, lsecond(call->args));
+	}
+	if (IsA(node, OpExpr))
+	{
+		OpExpr	   *operation = (OpExpr *) node;
+
+		return (operation->opfuncid == F_TIMESTAMPTZ_PL_INTERVAL || operation->opfuncid == F_TIMESTAMPTZ_MI_INTERVAL) &&
+			is_wall_clock(query, linitial(operation->args));
+	}
+	return false;
+}
