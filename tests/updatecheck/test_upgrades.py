@@ -60,7 +60,7 @@ def test_the_comparison_looks_at_every_kind_of_object(admin: Connection) -> None
         "COMMENT ON TABLE discreet._budget IS NULL",
         "GRANT EXECUTE ON FUNCTION discreet.version() TO PUBLIC",
         "REVOKE SELECT ON discreet.charges FROM discreet_auditor",
-        "GRANT USAGE ON SCHEMA discreet TO PUBLIC",
+        "GRANT CREATE ON SCHEMA discreet TO PUBLIC",
         "ALTER TABLE discreet._dataset ADD COLUMN more int",
         "ALTER TABLE discreet._dataset ALTER created_at DROP DEFAULT",
         "ALTER TABLE discreet._dataset ALTER neighbours DROP NOT NULL",
