@@ -218,8 +218,7 @@ refuse_counting(Query *query)
 {
 	RangeTblEntry *target = rt_fetch(query->resultRelation, query->rtable);
 
-	if ((query->commandType == CMD_UPDATE || query->commandType == CMD_DELETE) && target->relkind == RELKIND_VIEW &&
-		view_is_guarded(target->relid))
+	if (query->commandType != CMD_INSERT && target->relkind == RELKIND_VIEW && view_is_guarded(target->relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for view %s", get_rel_name(target->relid)),

@@ -186,6 +186,10 @@ SELECT sum(cost)::int AS euros FROM clinic.visit;
 SELECT ward, sum(cost)::numeric(12, 2) FROM clinic.visit GROUP BY ward;
 SELECT ward, lag(sum(cost)) OVER (ORDER BY ward) FROM clinic.visit GROUP BY ward;
 
+SELECT count(*) FROM (SELECT id FROM (SELECT id FROM clinic.patient) a) b JOIN clinic.visit v ON v.patient_id = b.id;
+SELECT count(*) FROM (SELECT x.id, x.sex FROM (SELECT p.id, p.sex FROM clinic.patient p LEFT JOIN clinic.visit v
+ON v.patient_id = p.id) x) y JOIN (SELECT patient_id FROM clinic.visit) z ON y.id = z.patient_id;
+
 -- ===== with public tables: zip_area (zip unique), ward_floor (no key)
 
 SELECT z.city, count(*) FROM hr.employee e JOIN zip_area z ON e.zip = z.zip GROUP BY z.city;

@@ -18,6 +18,7 @@ STATE = {
     " protected_at FROM discreet._protected_table ORDER BY 1",
     "columns": "SELECT relation::regclass::text, column_name, lower, upper, categories, visibility"
     " FROM discreet._protected_column ORDER BY 1, 2",
+    "exempt views": "SELECT view::text FROM discreet._exempt_view ORDER BY 1",
     "past": "SELECT relation::regclass::text, dataset FROM discreet._past_protection ORDER BY 1",
     "budgets": "SELECT dataset, role::text, granted, epsilon_limit, delta_limit, amount_limit, amount_spent,"
     " delta_spent FROM discreet._budget ORDER BY 1, 2",
@@ -67,6 +68,8 @@ def filled(admin: Connection, person: str, make_role: MakeRole) -> Connection:
         ALTER TABLE hr."Odd ""table" DROP gone;
         SELECT discreet.protect('hr."Odd ""table"', 'The Unit', epsilon => 3,
                                 policy => 'personal', unit_epsilon => 1);
+        CREATE VIEW hr."Seen by ""all" AS SELECT dept FROM hr.person;
+        SELECT discreet.exempt_view('hr."Seen by ""all"');
         CREATE TABLE hr.dept (name text);
         SELECT discreet.protect('hr.dept', NULL, policy => 'public');
         SELECT discreet.create_dataset('ζ people', 1, 1e-6, 'zcdp', 'bounded', '2.5 seconds');

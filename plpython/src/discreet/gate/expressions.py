@@ -275,7 +275,7 @@ class Expressions:
         same = self.comparison("=", left, right, node).sql
         if left.untyped is not None:
             left = typed_literal(left.untyped, Family.TEXT, node)
-        return replace(left, sql=f"(CASE WHEN {same} THEN NULL ELSE {left.sql} END)", constant=False)
+        return replace(left, sql=f"(CASE WHEN {same} THEN NULL ELSE {left.sql} END)", constant=False, content=None)
 
     # -- choices
 

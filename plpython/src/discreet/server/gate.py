@@ -544,7 +544,9 @@ def cast_to(kind: str, column: str) -> str:
     last = WHOLE_NUMBERS.get(kind)
     if last is None:
         return f"({column})::{kind}"
-    return f"LEAST(GREATEST(pg_catalog.round(({column})::pg_catalog.numeric), -{last}), {last})::{kind}"
+    number = f"LEAST(GREATEST(pg_catalog.round(({column})::pg_catalog.numeric), -{last}), {last})::{kind}"
+    # LEAST and GREATEST take no notice of NULL
+    return f"CASE WHEN {column} IS NOT NULL THEN {number} END"
 
 
 def listed_names(path: str) -> list[str]:
