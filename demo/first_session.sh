@@ -27,7 +27,7 @@ GRANT discreet_auditor TO otto;
 SQL
 python3 "$here/sample_data.py" --size 1 | quietly "$dsn"
 quietly "$dsn" -c 'ALTER TABLE hr.employee OWNER TO carol' -c 'ALTER SCHEMA hr OWNER TO carol' \
-    -c 'GRANT USAGE ON SCHEMA hr TO hr_team' -c 'GRANT SELECT ON hr.employee TO hr_team'
+    -c 'GRANT USAGE ON SCHEMA hr TO hr_team'
 
 session carol "$here/curator.sql"
 session ann "$here/analyst.sql"
