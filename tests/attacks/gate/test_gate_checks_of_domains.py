@@ -35,7 +35,7 @@ def test_a_naive_definer_function_runs_the_check_as_its_owner(target: Target) ->
 def test_types_that_the_caller_names_run_no_code(gated: Target, blind: Connection, column: str) -> None:
     blind.execute(SPY)
     heard = notices(blind)
-    with gated.free(), refused("DP001", "of type", "cast outside"):
+    with gated.free(), refused("DP001", "of type", "built-in"):
         blind.execute(f"SELECT * FROM discreet.query('{COUNT}', 0.1) AS t(n {column})")
     assert ran(heard) == []
 

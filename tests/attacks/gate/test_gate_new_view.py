@@ -20,9 +20,9 @@ def test_two_private_views_of_one_question_are_paid_once(gated: Target, blind: C
     assert blind.execute("SELECT * FROM extra.one, extra.two WHERE one.count <> two.count").fetchall() == []
 
 
-def test_a_view_over_the_table_cannot_be_asked_about(gated: Target, blind: Connection) -> None:
+def test_a_view_over_the_table_is_paid_from_the_same_budget(gated: Target, blind: Connection) -> None:
     gated.connect("eve").execute(
         "CREATE VIEW extra.again AS SELECT * FROM hr.person; GRANT SELECT ON extra.again TO PUBLIC"
     )
-    with gated.free():
-        assert how_it_ends(blind, "SELECT count(*) FROM extra.again") == "42704"
+    with gated.costs("0.001"):
+        assert how_it_ends(blind, "SELECT count(*) FROM extra.again", "0.001") == "answer"
