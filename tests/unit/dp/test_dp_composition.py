@@ -69,8 +69,9 @@ def _formula(rho: float, delta: float) -> float:
 @settings(max_examples=40, deadline=None)
 @given(rhos, deltas)
 def test_the_conversion_is_the_formula_of_canonne_kamath_and_steinke(rho: Decimal, delta: str) -> None:
+    """The least over all orders; over those of a grid it is a little more, which shows where it is near 0."""
     wanted = max(_formula(float(rho), float(delta)), 0.0)
-    assert float(zcdp_epsilon(rho, delta)) == pytest.approx(wanted, rel=1e-4, abs=1e-12)
+    assert float(zcdp_epsilon(rho, delta)) == pytest.approx(wanted, rel=1e-4, abs=1e-6)
 
 
 @settings(max_examples=40, deadline=None)
