@@ -49,6 +49,7 @@ class Asker:
     def __init__(self, database: Database, role: str) -> None:
         self.database, self.role = database, role
         self.connection, self.admin = database.connect(role), database.connect()
+        self.connection.prepare_threshold = None  # tests DEALLOCATE ALL
 
     def json(self, question: str, epsilon: object = 10, **options: object) -> list[dict[str, Any]]:
         """The rows of an answer as objects, whose keys are in no order of the question."""
