@@ -35,7 +35,8 @@ BEGIN
             SELECT jsonb_agg(jsonb_build_object(
                 'name', a.attname, 'type', discreet._base_type(a.atttypid, a.attcollation),
                 'lower', c.lower::text, 'upper', c.upper::text, 'categories', to_jsonb(c.categories),
-                'hidden', coalesce(c.visibility = 'hidden', false),
+                'hidden', coalesce(c.visibility = 'hidden', false), 'public', coalesce(c.visibility = 'public', false),
+                'not_null', a.attnotnull, 'number', a.attnum,
                 'identifies', a.attnum = p.unit_attnum
                               OR EXISTS (SELECT FROM discreet._unique_combinations(k.oid) u WHERE u.columns = ARRAY[a.attname]))
                 ORDER BY a.attnum)
@@ -56,7 +57,8 @@ BEGIN
             SELECT jsonb_build_object(
                 'dataset', p.dataset, 'unit', p.unit, 'policy', p.policy, 'max_groups', p.max_groups, 'max_rows', p.max_rows,
                 'max_epsilon', p.max_epsilon::text, 'max_delta', p.max_delta::text,
-                'single', discreet._one_row_per_person(p), 'may_ask', discreet._holds_budget(asker, p.dataset))
+                'single', discreet._one_row_per_person(p), 'may_ask', discreet._holds_budget(asker, p.dataset),
+                'min_group', p.min_group, 'fallback', p.fallback, 'relation', p.relation::oid::bigint)
             FROM discreet._protected_table p WHERE p.relation = k.oid AND p.policy <> 'public'))
         ORDER BY k.schema_name, k.relation_name), '[]')
     INTO described FROM kept k;

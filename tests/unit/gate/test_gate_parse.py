@@ -49,10 +49,19 @@ def test_every_name_of_a_tree_is_found_once() -> None:
 
 
 def test_what_the_ledger_describes_becomes_a_schema() -> None:
-    column = {"lower": None, "upper": None, "categories": None, "hidden": False, "identifies": False}
+    column = {
+        "lower": None,
+        "upper": None,
+        "categories": None,
+        "hidden": False,
+        "identifies": False,
+        "public": False,
+        "not_null": True,
+        "number": 1,
+    }
     kept = {
         "dataset": "d", "unit": "id", "policy": "noisy", "max_groups": 2, "max_rows": 3, "max_epsilon": "0.5",
-        "max_delta": None, "single": True, "may_ask": True,
+        "max_delta": None, "single": True, "may_ask": True, "min_group": 10, "fallback": None, "relation": 1,
     }  # fmt: skip
     described = {
         "relations": [
@@ -87,7 +96,7 @@ def test_what_the_ledger_describes_becomes_a_schema() -> None:
 def relation_with(**changed: object) -> dict[str, object]:
     kept = {
         "dataset": "d", "unit": "id", "policy": "noisy", "max_groups": 1, "max_rows": 1, "max_epsilon": None,
-        "max_delta": None, "single": True, "may_ask": True,
+        "max_delta": None, "single": True, "may_ask": True, "min_group": 10, "fallback": None, "relation": 1,
     }  # fmt: skip
     entry = {"asked_schema": None, "asked_name": "t", "schema": "s", "name": "t", "columns": []}
     keys: dict[str, object] = {"unique_keys": [], "combinations": []}

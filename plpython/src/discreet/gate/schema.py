@@ -50,7 +50,7 @@ FAMILY_OF_TYPE = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table; `identifies`: it is the unit, or unique by itself."""
+    """A column of a table; `identifies`: it is the unit, or unique by itself; `public`: declared so."""
 
     name: str
     type_name: str
@@ -58,6 +58,9 @@ class Column:
     categories: tuple[str, ...] | None = None
     hidden: bool = False
     identifies: bool = False
+    public: bool = False
+    not_null: bool = False
+    number: int = 0
 
     @property
     def family(self) -> Family:
@@ -77,6 +80,9 @@ class Protection:
     max_delta: Fraction | None
     single: bool
     may_ask: bool
+    min_group: int = 10
+    fallback: str | None = None
+    relation: int = 0
 
 
 @dataclass(frozen=True)
@@ -131,11 +137,19 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Schema:
-    """The relations that a question names, and the datasets they belong to."""
+    """The relations that a question names, and the datasets they belong to; `policies`: those it is answered under."""
 
     relations: Mapping[tuple[str | None, str], Relation]
     datasets: Mapping[str, Dataset] = field(default_factory=dict)
     views: Mapping[tuple[str | None, str], View] = field(default_factory=dict)
+    policies: frozenset[str] = frozenset(["noisy"])
+
+    def reaches(self, policy: str) -> bool:
+        """Whether a table that the question names, or a view of it reads, is under this policy."""
+        return any(
+            relation.protection is not None and relation.protection.policy == policy
+            for relation in self.relations.values()
+        )
 
     def view(self, node: Any) -> View | None:
         """The view that a RangeVar means, if it is one."""
@@ -159,10 +173,10 @@ class Schema:
                 f"you hold no budget for the people of {found.schema}.{found.name}",
                 f"A curator can give one: discreet.grant_budget('{protection.dataset}', role, epsilon).",
             )
-        if protection is not None and protection.policy != "noisy":
+        if protection is not None and protection.policy not in self.policies:
             raise RefusedShapeError(
-                f"policy '{protection.policy}' of {found.name} cannot be asked yet",
-                "Ask about tables of policy 'noisy'.",
+                f"{found.name} is under policy '{protection.policy}', other tables of the question are not",
+                "Ask about it alone.",
             )
         return found
 
@@ -210,6 +224,7 @@ def _relation(entry: Mapping[str, Any]) -> Relation:
     protection = kept and Protection(
         kept["dataset"], kept["unit"], kept["policy"], kept["max_groups"], kept["max_rows"],
         _fraction(kept["max_epsilon"]), _fraction(kept["max_delta"]), kept["single"], kept["may_ask"],
+        kept["min_group"], kept["fallback"], kept["relation"],
     )  # fmt: skip
     keys = tuple(frozenset(key) for key in entry["unique_keys"])
     combinations = tuple(Combination(frozenset(each["columns"]), each["nulls"]) for each in entry["combinations"])
@@ -221,7 +236,10 @@ def _column(entry: Mapping[str, Any]) -> Column:
     if entry["lower"] is not None:
         bounds = Fraction(entry["lower"]), Fraction(entry["upper"])
     categories = None if entry["categories"] is None else tuple(entry["categories"])
-    return Column(entry["name"], entry["type"], bounds, categories, entry["hidden"], entry["identifies"])
+    return Column(
+        entry["name"], entry["type"], bounds, categories, entry["hidden"], entry["identifies"],
+        entry["public"], entry["not_null"], entry["number"],
+    )  # fmt: skip
 
 
 def _fraction(text: str | None) -> Fraction | None:

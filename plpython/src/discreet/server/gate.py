@@ -60,12 +60,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class Wish:
-    """How the asker wants a question answered: at a price, or as exactly as `accuracy` says."""
+    """How the asker wants a question answered: at a price, or as exactly as `accuracy` says.
+
+    `noisily`: audited tables as well, which the noisy policy stands in for.
+    """
 
     epsilon: Decimal | None = None
     accuracy: Decimal | None = None
     parameters: tuple[str | None, ...] = ()
     with_error: bool = False
+    noisily: bool = False
 
 
 class Gate:
@@ -182,6 +186,13 @@ class Gate:
             with_moment(view.select, self.moment)
         in_views = {name for view in schema.views.values() for name in function_names(view.select)}
         harmless = {*described["harmless"], *(self.described(path, (), in_views)["harmless"] if in_views else ())}
+        if schema.reaches("audited"):
+            from discreet.server import audited
+
+            if not wish.noisily:
+                with quoting(sql):
+                    return audited.question(self, tree, schema, frozenset(harmless), wish.parameters, described)
+            schema = audited.under_noise(schema)
         with quoting(sql):
             plan = planned(tree, schema, frozenset(harmless), wish.parameters)
         return self.priced(plan, described, wish)
