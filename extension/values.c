@@ -219,25 +219,47 @@ value_of_number(Oid type, const char *text)
 
 PG_FUNCTION_INFO_V1(discreet_on_grid);
 
+typedef struct GridOfType
+{
+	Oid			type;
+	Grid		grid;
+} GridOfType;
+
+/* The scale of the grid is computed where the exponent is another than for the row before. */
+static GridOfType *
+grid_of_type(FunctionCallInfo fcinfo, int exponent)
+{
+	GridOfType *cached = fcinfo->flinfo->fn_extra;
+
+	if (cached == NULL)
+	{
+		cached = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(GridOfType));
+		cached->type = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, 0));
+		cached->grid.scale = 0;
+		fcinfo->flinfo->fn_extra = cached;
+	}
+	if (cached->grid.scale == 0 || cached->grid.exponent != exponent)
+	{
+		cached->grid.exponent = exponent;
+		cached->grid.scale = ldexp(1.0, -exponent);
+	}
+	if (!is_bounded_type(cached->type) || isinf(cached->grid.scale) || cached->grid.scale == 0)
+		elog(ERROR, "values of type %u have no place on a grid of step 2^%d", cached->type, exponent);
+	return cached;
+}
+
 /* _on_grid(value, exponent, lower, upper): the grid integer of a value, NULL for what takes no part. */
 Datum
 discreet_on_grid(PG_FUNCTION_ARGS)
 {
-	Oid			type = argument_type(fcinfo, 0);
-	Grid		grid = {
-		.exponent = PG_GETARG_INT32(1),
-		.scale = ldexp(1.0, -PG_GETARG_INT32(1)),
-		.lower = PG_GETARG_INT64(2),
-		.upper = PG_GETARG_INT64(3),
-	};
-	double		number;
+	GridOfType *cached = grid_of_type(fcinfo, PG_GETARG_INT32(1));
+	double		number = value_as_double(cached->type, PG_GETARG_DATUM(0));
 
-	if (!is_bounded_type(type) || isinf(grid.scale) || grid.scale == 0)
-		elog(ERROR, "values of type %u have no place on a grid of step 2^%d", type, grid.exponent);
-	number = value_as_double(type, PG_GETARG_DATUM(0));
 	if (isnan(number))
 		PG_RETURN_NULL();
-	PG_RETURN_INT64(on_grid(&grid, number));
+	cached->grid.lower = PG_GETARG_INT64(2);
+	cached->grid.upper = PG_GETARG_INT64(3);
+	PG_RETURN_INT64(on_grid(&cached->grid, number));
 }
 
 PG_FUNCTION_INFO_V1(discreet_bin);

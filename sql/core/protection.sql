@@ -70,21 +70,25 @@ COMMENT ON FUNCTION discreet.unprotect(regclass) IS
 -- discreet._relation_family: a table with the tables it inherits from and those that inherit from it.
 CREATE FUNCTION discreet._relation_family(relation oid)
 RETURNS SETOF oid
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 STRICT
 PARALLEL SAFE
 SECURITY INVOKER
 ROWS 10
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     WITH RECURSIVE
         ancestor(relation) AS (
             SELECT $1 UNION SELECT i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.relation),
         descendant(relation) AS (
             SELECT $1 UNION SELECT i.inhrelid FROM pg_inherits i JOIN descendant d ON i.inhparent = d.relation)
-    SELECT relation FROM ancestor UNION SELECT relation FROM descendant
-$sql$;
+    SELECT relation FROM ancestor UNION SELECT relation FROM descendant;
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._relation_family(oid) IS
 'A table with the tables it inherits from and those that inherit from it, partitions included.';
 

@@ -94,12 +94,15 @@ COMMENT ON FUNCTION discreet._ledger_describe(jsonb) IS 'What the names of a que
 -- Those of partial and invalid indexes too: they are unique in some rows. An expression is known when its columns are.
 CREATE FUNCTION discreet._unique_combinations(relation oid)
 RETURNS TABLE (columns name[], nulls boolean)
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     WITH RECURSIVE part(oid) AS (
         SELECT $1 UNION SELECT h.inhrelid FROM part p JOIN pg_inherits h ON h.inhparent = p.oid)
     SELECT DISTINCT array_agg(a.attname ORDER BY a.attname), i.indnullsnotdistinct
@@ -108,8 +111,9 @@ AS $sql$
     JOIN pg_attribute a ON a.attrelid = p.oid AND a.attnum > 0 AND (
         a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1])
         OR a.attnum IN (SELECT m[1]::int FROM regexp_matches(i.indexprs::text, ':varattno (\d+)', 'g') m))
-    GROUP BY i.indexrelid, i.indnullsnotdistinct
-$sql$;
+    GROUP BY i.indexrelid, i.indnullsnotdistinct;
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._unique_combinations(oid) IS
 'Columns whose values occur in at most one row of a table, or of one of its parts.';
 
@@ -117,13 +121,16 @@ COMMENT ON FUNCTION discreet._unique_combinations(oid) IS
 -- which definitions name with their schema, the asker need not have the right to name them.
 CREATE FUNCTION discreet._named_relations(request jsonb)
 RETURNS TABLE (asked_schema text, asked_name text, relation oid, below boolean)
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 STRICT
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     WITH RECURSIVE asked AS (
         SELECT DISTINCT r->>0 AS schema_name, r->>1 AS relation_name FROM jsonb_array_elements(request->'relations') r),
     found AS (
@@ -143,26 +150,31 @@ AS $sql$
     SELECT n.nspname, c.relname, c.oid, true
     FROM inside i JOIN pg_class c ON c.oid = i.oid JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p', 'v') AND c.relpersistence <> 't'
-      AND NOT EXISTS (SELECT FROM found f WHERE f.oid = i.oid AND f.schema_name = n.nspname)
-$sql$;
+      AND NOT EXISTS (SELECT FROM found f WHERE f.oid = i.oid AND f.schema_name = n.nspname);
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._named_relations(jsonb) IS
 'The tables and views that a question names, and those that are below its views.';
 
 -- discreet._base_type: the type below all domains; text that cannot be compared byte by byte is a type of its own.
 CREATE FUNCTION discreet._base_type(type oid, collation_oid oid)
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN (
     WITH RECURSIVE base(type) AS (
         SELECT $1 UNION ALL SELECT t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
     SELECT CASE WHEN EXISTS (SELECT FROM pg_collation c WHERE c.oid = $2 AND NOT c.collisdeterministic) THEN 'nondeterministic text'
                 ELSE format_type(b.type, NULL) END
-    FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype <> 'd'
-$sql$;
+    FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype <> 'd');
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._base_type(oid, oid) IS 'The type below all domains.';
 
 -- discreet._ledger_charge_question: pays for a question of the gate; the role must hold a budget of its own or of a group.
@@ -213,18 +225,22 @@ COMMENT ON FUNCTION discreet._ledger_refused(jsonb) IS 'Writes a refusal of the 
 -- discreet._ledger_left: what is left of a dataset, and for a role that holds a budget of its own or of a group there.
 CREATE FUNCTION discreet._ledger_left(request jsonb)
 RETURNS jsonb
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 STRICT
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN (
     SELECT jsonb_build_object(
         'left_for_dataset', (min(b.amount_limit - b.amount_spent) FILTER (WHERE b.role = 0))::text,
         'left_for_role', (min(b.amount_limit - b.amount_spent) FILTER (
             WHERE b.granted AND b.role IN (SELECT discreet._roles_of((request->>'role')::name))))::text)
     FROM discreet._budget b
-    WHERE b.dataset = request->>'dataset'
-$sql$;
+    WHERE b.dataset = request->>'dataset');
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_left(jsonb) IS 'What is left of a dataset, and for a role there.';

@@ -3,18 +3,22 @@
 -- discreet._ledger_recall: the stored answer of a question, if its policy still holds and the role may ask.
 CREATE FUNCTION discreet._ledger_recall(request jsonb)
 RETURNS jsonb
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 STRICT
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN (
     SELECT a.answer FROM discreet._answer a JOIN discreet._dataset d USING (dataset)
     WHERE a.key = decode(request->>'key', 'hex') AND a.dataset = request->>'dataset'
       AND (d.answer_lifetime IS NULL OR a.at > clock_timestamp() - d.answer_lifetime)
-      AND discreet._holds_budget((request->>'role')::name, a.dataset)
-$sql$;
+      AND discreet._holds_budget((request->>'role')::name, a.dataset));
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_recall(jsonb) IS 'The stored answer of a question, if the role may ask.';
 
 -- discreet._ledger_store: keeps an answer, so that it need not be paid twice; those of the dataset that are too old go.

@@ -3,18 +3,22 @@
 -- discreet._relations_of_view: the relations that the definition of a view names.
 CREATE FUNCTION discreet._relations_of_view(view oid)
 RETURNS SETOF oid
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 STRICT
 PARALLEL SAFE
 SECURITY INVOKER
 ROWS 3
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     SELECT DISTINCT d.refobjid
     FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-    WHERE r.ev_class = $1 AND r.rulename = '_RETURN' AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> $1
-$sql$;
+    WHERE r.ev_class = $1 AND r.rulename = '_RETURN' AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> $1;
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._relations_of_view(oid) IS 'The relations that the definition of a view names.';
 
 -- discreet._view_definition: the SELECT of a view, written with all schemas, and alike under all settings.

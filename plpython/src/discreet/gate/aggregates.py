@@ -95,14 +95,18 @@ def bounded_argument(value: Value, node: Any, bits: int) -> Grid:
     return Grid.fit(value.interval.lower, value.interval.upper, bits)
 
 
+def is_whole(value: Value) -> bool:
+    return value.type_name in INTEGER_TYPES
+
+
 def summing(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
     refuse_distinct(node)
     value = argument_of(node, expressions)
     if value.family in TIMES:
         refuse("a sum of dates", node)
     grid = bounded_argument(value, node, SUM_BITS)
-    subject = Subject(value.sql, condition_of(node, expressions), grid)
-    result = "int8" if value.type_name in INTEGER_TYPES else "float8" if value.family is Family.FLOAT else "numeric"
+    subject = Subject(value.sql, condition_of(node, expressions), grid, is_whole(value))
+    result = "int8" if is_whole(value) else "float8" if value.family is Family.FLOAT else "numeric"
     if several:
         return Aggregate("sum_of_parts", of_each(AVERAGED, subject), result, grid)
     return Aggregate("sum", (Measurement(Quantity.TOTAL, subject),), result, grid)
@@ -114,7 +118,7 @@ def averaging(name: str, node: ast.FuncCall, expressions: Expressions, several: 
     if value.family in TIMES:
         refuse("an average of dates", node)
     grid = bounded_argument(value, node, SUM_BITS)
-    subject = Subject(value.sql, condition_of(node, expressions), grid)
+    subject = Subject(value.sql, condition_of(node, expressions), grid, is_whole(value))
     return Aggregate("avg", of_each(AVERAGED, subject), "float8" if value.family is Family.FLOAT else "numeric", grid)
 
 
@@ -124,7 +128,7 @@ def spreading(name: str, node: ast.FuncCall, expressions: Expressions, several: 
     if value.family in TIMES:
         refuse("a variance of dates", node)
     grid = bounded_argument(value, node, SQUARES_BITS)
-    subject = Subject(value.sql, condition_of(node, expressions), grid)
+    subject = Subject(value.sql, condition_of(node, expressions), grid, is_whole(value))
     kind = ("stddev" if "stddev" in name else "variance") + ("_pop" if name.endswith("_pop") else "")
     return Aggregate(kind, of_each(SPREAD, subject), "float8" if value.family is Family.FLOAT else "numeric", grid)
 
@@ -165,7 +169,7 @@ def declared_quantile(
         refuse(f"a quantile of {value.family.value}", node)
     grid = bounded_argument(value, node, SUM_BITS)
     assert value.interval is not None
-    subject = Subject(value.sql, condition_of(node, expressions), grid)
+    subject = Subject(value.sql, condition_of(node, expressions), grid, is_whole(value))
     return quantile(subject, value, value.interval, fraction, result or value.native_type)
 
 
@@ -191,7 +195,7 @@ def dp_bounded(name: str, node: ast.FuncCall, expressions: Expressions, several:
     kind = name.removeprefix("dp_")
     quantities = {"sum": (Quantity.TOTAL,), "avg": AVERAGED}.get(kind, SPREAD)
     grid = Grid.fit(interval.lower, interval.upper, SQUARES_BITS if quantities is SPREAD else SUM_BITS)
-    subject = Subject(value.sql, condition_of(node, expressions), grid)
+    subject = Subject(value.sql, condition_of(node, expressions), grid, is_whole(value))
     return paid(Aggregate(kind, of_each(quantities, subject), "numeric", grid), epsilon)
 
 

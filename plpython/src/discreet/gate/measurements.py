@@ -37,11 +37,15 @@ class Quantity(StrEnum):
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured about: an argument (native SQL, None for rows), under a FILTER, on a grid."""
+    """What is measured about: an argument (native SQL, None for rows), under a FILTER, on a grid.
+
+    `whole`: of a type of whole numbers, all of which have a place on the grid.
+    """
 
     argument: str | None = None
     condition: str | None = None
     grid: Grid | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True)

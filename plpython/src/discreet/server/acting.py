@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.core.errors import RefusedShapeError
-from discreet.server.plpy import Plpy, run
+from discreet.server.plpy import Plpy, prepared, run
 
 # Nothing but pg_catalog is in the search path. The first object that is not PostgreSQL's own has the number 16384.
 OWNERS = """
@@ -50,7 +50,7 @@ def acting_role(plpy: Plpy, relations: list[dict[str, Any]]) -> int:
     """The role that reads these relations; 0: a superuser may, as the extension's owner is one."""
     names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
     protected = [relation["protection"] is not None for relation in relations]
-    owners = plpy.execute(plpy.prepare(OWNERS, ["text[]", "text[]", "bool[]"]), [*names, protected])
+    owners = plpy.execute(prepared(plpy, OWNERS, ["text[]", "text[]", "bool[]"]), [*names, protected])
     if len(owners) == 0:
         return 0
     if len(owners) > 1:
@@ -60,7 +60,7 @@ def acting_role(plpy: Plpy, relations: list[dict[str, Any]]) -> int:
             "Ask about them one by one, or let a DBA give them one owner.",
         )
     owner = owners[0]
-    unreadable = plpy.execute(plpy.prepare(UNREADABLE, ["text[]", "text[]", "oid"]), [*names, owner["owner"]])
+    unreadable = plpy.execute(prepared(plpy, UNREADABLE, ["text[]", "text[]", "oid"]), [*names, owner["owner"]])
     if len(unreadable) > 0:
         table = unreadable[0]
         if table["denied"]:

@@ -18,7 +18,7 @@ from typing import Any
 from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
 from discreet.server.acting import acting_role
 from discreet.server.parser import load_parser
-from discreet.server.plpy import Plpy, run
+from discreet.server.plpy import Plpy, prepared, run
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
@@ -42,6 +42,11 @@ TRUSTED = """
            OR EXISTS (SELECT FROM discreet._protected_table p WHERE p.relation = c.oid))
       AND (NOT owners.of_asker OR pg_catalog.pg_has_role(session_user, 'discreet_curator', 'MEMBER'))
 """
+
+ASKER = "SELECT session_user::pg_catalog.text AS name, discreet._caller()"
+LEDGER = "SELECT discreet._ledger($1, $2) AS answer"
+SETTING = "SELECT pg_catalog.current_setting($1) AS value"
+SEARCH = "SELECT pg_catalog.set_config('search_path', $1, true)"
 
 
 @dataclass(frozen=True)
@@ -246,7 +251,7 @@ class Gate:
         belong to curators and everybody sees the same rows of it; and neither belongs to the asker.
         """
         names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
-        rows = self._plpy.execute(self._plpy.prepare(TRUSTED, ["text[]", "text[]"]), names)
+        rows = self._plpy.execute(prepared(self._plpy, TRUSTED, ["text[]", "text[]"]), names)
         inherited = {(row["schema"], row["name"]): row["inherited"] for row in rows}
         kept = [relation for relation in relations if (relation["schema"], relation["name"]) in inherited]
         # an index of a plain parent does not see the rows of tables that inherit from it
@@ -503,26 +508,20 @@ class Gate:
             raise
 
     def ledger(self, operation: str, request: dict[str, Any]) -> Any:
-        rows = run(
-            self._plpy,
-            "SELECT discreet._ledger(:operation::name, :request::jsonb) AS answer",
-            operation=operation,
-            request=json.dumps(request),
-        )
-        answer = rows[0]["answer"]
+        call = prepared(self._plpy, LEDGER, ["pg_catalog.name", "pg_catalog.jsonb"])
+        answer = self._plpy.execute(call, [operation, json.dumps(request)])[0]["answer"]
         return None if answer is None else json.loads(answer)
 
     def session_user(self) -> str:
         """Who asks; _caller() refuses where it is somebody else's code that does, as in an index expression."""
-        return str(self._plpy.execute("SELECT session_user::pg_catalog.text AS name, discreet._caller()")[0]["name"])
+        return str(self._plpy.execute(prepared(self._plpy, ASKER))[0]["name"])
 
     def moment(self) -> datetime:
         """When the transaction began."""
         return datetime.fromisoformat(self._plpy.execute("SELECT pg_catalog.now()::text AS now")[0]["now"])
 
     def setting(self, name: str) -> str:
-        asked = "SELECT pg_catalog.current_setting(:name::pg_catalog.text) AS value"
-        return str(run(self._plpy, asked, name=name)[0]["value"])
+        return str(self._plpy.execute(prepared(self._plpy, SETTING, ["pg_catalog.text"]), [name])[0]["value"])
 
     def caller_is_curator(self) -> bool:
         rows = self._plpy.execute(
@@ -543,8 +542,7 @@ class Gate:
 
     def search(self, path: str) -> None:
         # the asker's path is still in force: "text" alone could be a domain of the asker, with a CHECK to run
-        plan = self._plpy.prepare("SELECT pg_catalog.set_config('search_path', $1, true)", ["pg_catalog.text"])
-        self._plpy.execute(plan, [path])
+        self._plpy.execute(prepared(self._plpy, SEARCH, ["pg_catalog.text"]), [path])
 
 
 WHOLE_NUMBERS = {"smallint": 2**15 - 1, "integer": 2**31 - 1, "bigint": 2**63 - 1}

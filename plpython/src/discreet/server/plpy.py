@@ -29,6 +29,20 @@ class Plpy(Protocol):
     def subtransaction(self) -> Any: ...
 
 
+PLANS: dict[tuple[str, tuple[str, ...]], Any] = {}
+
+
+def prepared(plpy: Plpy, query: str, types: Sequence[str] = ()) -> Any:
+    """The plan of a statement that every question runs alike, kept for the session.
+
+    PostgreSQL makes it anew where the search_path or the catalog is another.
+    """
+    key = (query, tuple(types))
+    if key not in PLANS:
+        PLANS[key] = plpy.prepare(query, list(types))
+    return PLANS[key]
+
+
 def run(plpy: Plpy, query: str, **arguments: Any) -> Result:
     """Runs a statement whose parameters are written :name::type; each is sent as text and cast to its type.
 
