@@ -1,0 +1,98 @@
+"""Plain SQL without end in one backend: accepted, refused, broken and cancelled statements; its memory does not grow."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from tests.database.gate.test_plain_sql_topics import CORPUS, OWN
+from tests.office import CANARY, Office
+
+STATEMENTS, MORE_STATEMENTS, WARM = 2_000, 100_000, 400
+# A leak of 16 kB a statement is found by the short run, one of 300 bytes by the long one.
+MOST_GROWTH = 24 * 2**20
+# refused, unknown to the gate, denied, cancelled, and what a broken text may be: syntax, types, names, values, no cursor
+STATES = re.compile(r"DP00[1-6]|DP000|42.{3}|57014|22.{3}|0A000|34000|54.{3}|21000|26000|25P0.|HV.*")
+
+
+def anonymous_memory(backend: int) -> int:
+    """Bytes that the backend has of its own, Python's among them."""
+    status = Path(f"/proc/{backend}/status").read_text()
+    found = re.search(r"^RssAnon:\s+(\d+) kB", status, re.MULTILINE)
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+def broken(sql: str, chance: random.Random) -> str:
+    """The text without some words, or with others in their place."""
+    words = sql.split(" ")
+    place = chance.randrange(len(words))
+    other = chance.choice(["", "NULL", "hr.person", "(", "'", "1/0", "salary", "count(*)", "FROM", "$1", ";"])
+    return " ".join([*words[:place], other, *words[place + 1 :]])
+
+
+def dressed(sql: str, chance: random.Random) -> str:
+    """The same as a prepared statement, a cursor or an explained one."""
+    plain = sql.rstrip().rstrip(";")
+    return chance.choice(
+        [
+            f"PREPARE p AS {plain}; EXECUTE p; DEALLOCATE p",
+            f"BEGIN; DECLARE c CURSOR FOR {plain}; FETCH 1 FROM c; ROLLBACK",
+            f"EXPLAIN {plain}",
+            f"CREATE TEMPORARY TABLE t AS {plain}; DROP TABLE t",
+            f"DO $do$ BEGIN PERFORM * FROM ({plain}) q; EXCEPTION WHEN OTHERS THEN NULL; END $do$",
+        ]
+    )
+
+
+def run(nora: psycopg.Connection[Any], sql: str, timeout: int) -> str:
+    """What came of a statement: a SQLSTATE, or nothing."""
+    try:
+        nora.execute(f"SET statement_timeout = {timeout}")
+        cursor = nora.execute(sql.encode(), prepare=False)
+        told = repr(cursor.fetchall() if cursor.description else [])
+        state = ""
+    except psycopg.Error as error:
+        told, state = str(error), str(error.sqlstate)
+    assert not CANARY.search(told), sql
+    if nora.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+        nora.execute("ROLLBACK")
+    nora.execute("DEALLOCATE ALL")
+    return state
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of a process from /proc")
+def test_statements_without_end_leave_the_backend_as_it_was(
+    office: Office, nora: psycopg.Connection[Any], more: bool
+) -> None:
+    chance = random.Random(20261116)
+    nora.prepare_threshold = None
+    nora.execute(OWN)
+    backend, warm, seen = nora.info.backend_pid, 0, set[str]()
+    for n in range(MORE_STATEMENTS if more else STATEMENTS):
+        if n % 100 == 0:
+            office.admin.execute("UPDATE discreet._budget SET amount_spent = 0, delta_spent = 0")
+            office.admin.execute("TRUNCATE discreet._charge, discreet._refusal")
+            if n % 1000 == 0:
+                office.admin.execute("TRUNCATE discreet._answer")
+        if n == WARM:
+            warm = anonymous_memory(backend)
+        sql = chance.choice(CORPUS).sql
+        kind = chance.random()
+        if kind < 0.3:
+            sql = broken(sql, chance)
+        elif kind < 0.5:
+            sql = dressed(sql, chance)
+        state = run(nora, sql, chance.randrange(1, 12) if chance.random() < 0.1 else 0)
+        assert not state or STATES.fullmatch(state), (state, sql)
+        seen.add(state)
+    assert {"", "DP001", "42601", "57014"} <= seen
+    assert nora.info.backend_pid == backend
+    assert nora.execute("SELECT 1").fetchall() == [(1,)]
+    growth = anonymous_memory(backend) - warm
+    print(f"the backend grew by {growth // 1024} kB")
+    assert growth < MOST_GROWTH
