@@ -4,6 +4,8 @@
 PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
 SIZE ?= 1
 PYTEST_ARGS ?=
+# a process per core, each with a cluster of its own
+PYTEST = $(VENV)/pytest -n auto --dist loadfile
 
 VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" extension/discreet.control)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
@@ -70,22 +72,22 @@ lint: test-packages  ## ruff, mypy strict, C warnings as errors
 	@$(MAKE) -s -C extension PG_CONFIG=$(PG_CONFIG) clean all COPT=-Werror
 
 unit: test-packages  ## tests that need no server
-	@$(VENV)/pytest tests/unit $(PYTEST_ARGS)
+	@$(PYTEST) tests/unit $(PYTEST_ARGS)
 
 corpus: test-packages  ## questions that the gate accepts and refuses, planned without a server
 	@$(VENV)/pytest tests/corpus $(PYTEST_ARGS)
 
 database: test-packages install  ## tests on a throw-away cluster
-	@$(VENV)/pytest tests/database $(PYTEST_ARGS)
+	@$(PYTEST) tests/database $(PYTEST_ARGS)
 
 clients: test-packages install  ## real clients ask in plain SQL: psql, psycopg, SQLAlchemy, pandas, pgbench, pgbouncer, postgres_fdw
-	@$(VENV)/pytest tests/clients $(PYTEST_ARGS)
+	@$(PYTEST) tests/clients $(PYTEST_ARGS)
 
 statistical: test-packages  ## noise against its exact distribution, and measured epsilons
-	@$(VENV)/pytest tests/statistical $(PYTEST_ARGS)
+	@$(PYTEST) tests/statistical $(PYTEST_ARGS)
 
 attacks: test-packages install  ## each attack of the threat model, against a plain table and against discreet
-	@$(VENV)/pytest tests/attacks $(PYTEST_ARGS)
+	@$(PYTEST) tests/attacks $(PYTEST_ARGS)
 
 updatecheck: test-packages install  ## an upgraded install equals a fresh one
 	@$(VENV)/pytest tests/updatecheck $(PYTEST_ARGS)

@@ -1,4 +1,4 @@
-"""Plain SQL without end in one backend: accepted, refused, broken and cancelled statements; its memory does not grow."""
+"""Plain SQL without end in one backend, answered, refused, broken and cancelled: its memory does not grow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.office import CANARY, Office
 STATEMENTS, MORE_STATEMENTS, WARM = 2_000, 100_000, 400
 # A leak of 16 kB a statement is found by the short run, one of 300 bytes by the long one.
 MOST_GROWTH = 24 * 2**20
-# refused, unknown to the gate, denied, cancelled, and what a broken text may be: syntax, types, names, values, no cursor
+# refused, cancelled, and what a broken text may be: of bad syntax, types, names or values, without a cursor
 STATES = re.compile(r"DP00[1-6]|DP000|42.{3}|57014|22.{3}|0A000|34000|54.{3}|21000|26000|25P0.|HV.*")
 
 
