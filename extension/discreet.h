@@ -13,6 +13,7 @@
  *   hook.c        a hook that makes questions of plain SELECTs on protected tables
  *   explain.c     a hook that knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
  *   executor.c    hooks that find the dp_ aggregates of a statement and pay before any row is read
+ *   secrets.c     pseudonyms, record keys and noise under keys that no user can read
  *
  * All thinking is in SQL and Python.
  */

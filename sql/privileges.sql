@@ -95,3 +95,31 @@ GRANT EXECUTE ON FUNCTION
     discreet._log_bin(anyelement, int, int, int),
     discreet._people("any", bigint, int, int, text, "any")
 TO PUBLIC;
+
+-- microdata: pure functions, and such as ask for the secret they are given
+GRANT EXECUTE ON FUNCTION
+    discreet.top_code(int, int),
+    discreet.top_code(bigint, bigint),
+    discreet.top_code(numeric, numeric),
+    discreet.top_code(double precision, double precision),
+    discreet.top_code(date, date),
+    discreet.top_code(timestamp, timestamp),
+    discreet.top_code(timestamptz, timestamptz),
+    discreet.bottom_code(int, int),
+    discreet.bottom_code(bigint, bigint),
+    discreet.bottom_code(numeric, numeric),
+    discreet.bottom_code(double precision, double precision),
+    discreet.bottom_code(date, date),
+    discreet.bottom_code(timestamp, timestamp),
+    discreet.bottom_code(timestamptz, timestamptz),
+    discreet.mask(text, int, int, text),
+    discreet.add_noise(double precision, double precision), discreet.add_noise(double precision, double precision, text, text),
+    discreet.add_noise(numeric, numeric), discreet.add_noise(numeric, numeric, text, text),
+    discreet.pseudonym(text, text), discreet.pseudonym(text, text, int),
+    discreet.pseudonym(bigint, text), discreet.pseudonym(uuid, text)
+TO PUBLIC;
+GRANT EXECUTE ON FUNCTION
+    discreet.create_secret(text), discreet.rotate_secret(text, boolean), discreet.drop_secret(text),
+    discreet.grant_secret(text, regrole), discreet.revoke_secret(text, regrole)
+TO discreet_curator;
+GRANT SELECT ON discreet.secrets TO discreet_curator, discreet_auditor;

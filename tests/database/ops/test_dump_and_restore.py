@@ -24,6 +24,10 @@ STATE = {
     " delta_spent FROM discreet._budget ORDER BY 1, 2",
     "status": "SELECT * FROM discreet.budget_status ORDER BY 1, 2",
     "charges": "SELECT * FROM discreet._charge ORDER BY dataset, id",
+    "secrets": "SELECT * FROM discreet._secret ORDER BY 1",
+    "keys": "SELECT * FROM discreet._secret_key ORDER BY 1, 2",
+    "holders": "SELECT secret, role::text FROM discreet._secret_holder ORDER BY 1, 2",
+    "pseudonyms": "SELECT discreet.pseudonym('Alice', 'ζ secret'), discreet.pseudonym('Alice', 'ζ secret', 1)",
     "refusals": "SELECT * FROM discreet._refusal ORDER BY at",
 }
 
@@ -76,6 +80,8 @@ def filled(admin: Connection, person: str, make_role: MakeRole) -> Connection:
         """
     )
     admin.execute("SELECT discreet.grant_budget('people', %s, 1, 1e-7)", [alice])
+    admin.execute("SELECT discreet.create_secret('ζ secret'), discreet.rotate_secret('ζ secret')")
+    admin.execute("SELECT discreet.grant_secret('ζ secret', %s)", [alice])
     admin.execute("SELECT discreet.grant_budget('ζ people', quote_ident(%s)::regrole, 0.5)", [bob])
     admin.execute("UPDATE discreet._budget SET amount_spent = amount_limit / 3, delta_spent = 1e-8")
     admin.execute("SELECT discreet.revoke_budget('people', %s)", [alice])

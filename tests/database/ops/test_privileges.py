@@ -60,6 +60,24 @@ EXPECTED = """
  -       X       X       X       -       -       sensitivity()
  -       X       X       X       -       -       zcdp_epsilon()
 
+ microdata, and secrets under which it is changed
+ X       X       X       X       X       X       top_code()
+ X       X       X       X       X       X       bottom_code()
+ X       X       X       X       X       X       mask()
+ X       X       X       X       X       X       add_noise()
+ X       X       X       X       X       X       pseudonym()
+ -       -       X       -       -       -       create_secret()
+ -       -       X       -       -       -       rotate_secret()
+ -       -       X       -       -       -       drop_secret()
+ -       -       X       -       -       -       grant_secret()
+ -       -       X       -       -       -       revoke_secret()
+ -       -       r       r       -       -       secrets
+ -       -       -       -       -       -       _secret
+ -       -       -       -       -       -       _secret_key
+ -       -       -       -       -       -       _secret_holder
+ -       -       -       -       -       -       _new_key()
+ -       -       -       -       -       -       _own_secret()
+
  operations
  -       X       X       X       X       -       version()
  -       -       X       X       -       -       check_installation()
