@@ -4,48 +4,22 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from dev.cluster import Cluster
-
-from bench import budget, dp, gate
+from bench import budget, dp, gate, hook
+from bench.clusters import throw_away_cluster
 from bench.measure import Line, Subject
 
 RESULTS = Path(__file__).with_name("results.md")
-SETTINGS = {
-    "shared_buffers": "512MB",
-    "max_parallel_workers_per_gather": "2",
-    "max_wal_size": "4GB",
-    "fsync": "on",
-    "synchronous_commit": "on",
-}
 Benchmark = Callable[[Subject], Iterable[Line]]
 FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
     "dp": (dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
     "gate": (gate.load, (gate.row_level, gate.person_level, gate.fixed_cost, gate.exactness)),
+    "hook": (hook.load, (hook.lookups,)),
     "budget": (budget.load, (budget.charge, budget.concurrent_charges, budget.charge, budget.accounting)),
 }
-
-
-@contextmanager
-def throw_away_cluster() -> Iterator[Cluster]:
-    folder = Path(tempfile.mkdtemp(prefix="discreet-bench-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    cluster = Cluster(folder / "cluster", settings=SETTINGS)
-    try:
-        cluster.start()
-        cluster.sql("SET client_min_messages = warning; CREATE EXTENSION discreet CASCADE")
-        yield cluster
-    finally:
-        try:
-            cluster.remove()
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def cells(line: Line) -> list[str]:
