@@ -15,7 +15,7 @@ export PG_CONFIG
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test up down reset psql dsn build install uninstall lint unit corpus database clients statistical \
-        attacks bench updatecheck reference lock clean server-packages test-packages
+        attacks bench compilecheck updatecheck reference lock clean server-packages test-packages
 
 help:  ## list every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,10 @@ attacks: test-packages install  ## each attack of the threat model, against a pl
 
 updatecheck: test-packages install  ## an upgraded install equals a fresh one
 	@$(VENV)/pytest tests/updatecheck $(PYTEST_ARGS)
+
+compilecheck: server-packages  ## the C module against headers of another PostgreSQL: make compilecheck HEADERS=/path/to/include/server
+	@for file in extension/*.c; do $(CC) -fsyntax-only -Wall -Werror -I$(HEADERS) -I$$($(PG_CONFIG) --includedir) \
+	    $$file || exit 1; done; echo "The C module compiles with $(HEADERS)"
 
 bench: test-packages install  ## ratios to native SQL, measured in one run
 	@$(VENV)/python -m bench
