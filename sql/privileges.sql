@@ -87,6 +87,16 @@ GRANT EXECUTE ON FUNCTION
     discreet._ledger_refused(jsonb)
 TO discreet_ledger;
 
+-- integrity rules: a curator adds them to tables of her own, with her own rights; triggers are made of the last two
+GRANT EXECUTE ON FUNCTION
+    discreet.add_rule(regclass, text, text),
+    discreet.add_limit(regclass, text, text, int),
+    discreet.drop_rule(regclass, text),
+    discreet._refuse_row(),
+    discreet._keep_limit()
+TO discreet_curator;
+GRANT SELECT ON discreet.rules TO discreet_curator, discreet_auditor;
+
 -- the run step, in the name of who owns the tables
 GRANT USAGE ON SCHEMA discreet TO PUBLIC;
 GRANT EXECUTE ON FUNCTION

@@ -148,6 +148,9 @@ BEGIN
     DELETE FROM discreet._past_protection p
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;
+    DELETE FROM discreet._limit_turn t
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = t.limit_index;
     DELETE FROM discreet._exempt_view v
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = v.view AND d.objsubid = 0;

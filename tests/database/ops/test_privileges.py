@@ -51,6 +51,15 @@ EXPECTED = """
  -       X       X       -       -       -       dp_median()
  -       X       X       -       -       -       dp_quantile()
 
+ integrity rules
+ -       -       X       -       -       -       add_rule()
+ -       -       X       -       -       -       add_limit()
+ -       -       X       -       -       -       drop_rule()
+ -       -       r       r       -       -       rules
+ -       -       X       -       -       -       _refuse_row()
+ -       -       X       -       -       -       _keep_limit()
+ -       -       -       -       -       -       _limit_turn
+
  arithmetic of privacy: no data, no budget
  -       X       X       X       -       -       compose_parallel()
  -       X       X       X       -       -       compose_sequential()

@@ -16,7 +16,7 @@ from pglast.stream import RawStream
 
 ROOT = Path(__file__).resolve().parents[3]
 SQL = ROOT / "sql"
-FEATURES = {"core", "budget", "dp", "gate", "personal", "audited", "local", "mls", "release", "ops"}
+FEATURES = {"core", "budget", "dp", "gate", "personal", "audited", "local", "mls", "rules", "release", "ops"}
 FILES = sorted(SQL.rglob("*.sql"))
 
 # in this order, each on its own line

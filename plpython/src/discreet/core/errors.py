@@ -51,6 +51,18 @@ class InsufficientPrivilegeError(DiscreetError):
     sqlstate = "42501"
 
 
+class InvalidRuleError(DiscreetError):
+    """The text of an integrity rule that is none, or is more than one."""
+
+    sqlstate = "42P17"
+
+
+class BrokenRuleError(DiscreetError):
+    """Rows that an integrity rule forbids."""
+
+    sqlstate = "23514"
+
+
 class RefusedShapeError(DiscreetError):
     """A question of a shape that cannot be answered privately."""
 

@@ -1,0 +1,1 @@
+"""Integrity rules: what each row of a table must satisfy, and how many rows of a kind there may be."""

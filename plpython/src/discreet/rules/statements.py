@@ -1,0 +1,76 @@
+"""What PostgreSQL is told when a rule or a limit is added: triggers that it evaluates itself, row by row."""
+
+from __future__ import annotations
+
+from discreet.core.declarations import given
+from discreet.core.errors import InvalidParameterError
+from discreet.rules.expressions import Predicate, Rule
+
+# an identifier of PostgreSQL is cut after so many bytes, and the longest prefix below is put before the name
+LONGEST_NAME = 63 - len("update limit ")
+
+
+def rule_name(name: str | None) -> str:
+    wanted = given("name", name)
+    if not wanted.strip():
+        raise InvalidParameterError("name is empty", "Give the rule a name; errors will show it.")
+    if len(wanted.encode()) > LONGEST_NAME:
+        raise InvalidParameterError(f"name is longer than {LONGEST_NAME} bytes", "Give a shorter one.")
+    return wanted
+
+
+def rule_triggers(name: str, table: str, rule: Rule) -> list[str]:
+    """AFTER: the row is judged as it was written, whatever other triggers made of it."""
+    return [trigger(f"rule {name}", rule.events, table, f"({rule.sql}) IS FALSE", "_refuse_row()")]
+
+
+def limit_triggers(name: str, table: str, index: str, predicate: Predicate, at_most: int) -> list[str]:
+    """A row that takes a place is counted with all others; one that had a place before takes none."""
+    call = f"_keep_limit('{at_most}', {literal(index)})"
+    newly = f"({predicate.new_sql}) AND (({predicate.old_sql}) IS NOT TRUE)"
+    return [
+        trigger(f"limit {name}", "INSERT", table, predicate.new_sql, call),
+        trigger(f"update limit {name}", "UPDATE", table, newly, call),
+    ]
+
+
+def trigger(name: str, events: str, table: str, condition: str, call: str) -> str:
+    return (
+        f"CREATE TRIGGER {identifier(name)} AFTER {events} ON {table} FOR EACH ROW"
+        f" WHEN ({condition}) EXECUTE FUNCTION discreet.{call}"
+    )
+
+
+def limit_index(index: str, table: str, predicate: Predicate) -> str:
+    """Holds the predicate, so that it follows renamed columns, and finds the rows that are counted."""
+    return f"CREATE INDEX {identifier(index)} ON {table} ((true)) WHERE {predicate.sql}"
+
+
+def index_name(table: str, name: str, taken: frozenset[str]) -> str:
+    """A name that no relation of the schema has."""
+    for number in range(len(taken) + 1):
+        end = "_limit" if number == 0 else f"_limit{number}"
+        wanted = f"{table}_{name}".encode()[: 63 - len(end)].decode(errors="ignore") + end
+        if wanted not in taken:
+            return wanted
+    raise AssertionError("more names than relations")
+
+
+def broken_rows(table: str, rule: Rule) -> str:
+    """One row for which the rule does not hold."""
+    return f"SELECT FROM {table} AS new WHERE ({rule.sql}) IS FALSE LIMIT 1"
+
+
+def counted_rows(table: str, predicate: Predicate, at_most: int) -> str:
+    """The rows that the limit counts, as far as it matters."""
+    return f"SELECT FROM {table} WHERE {predicate.sql} LIMIT {at_most + 1}"
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Of a text without backslashes, which names of indexes made here may have."""
+    escaped = text.replace("\\", "\\\\").replace("'", "''")
+    return f"E'{escaped}'"

@@ -1,0 +1,190 @@
+"""Random histories of subjects at many labels: each act is SQL for a real session, and the same for the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+
+from tests.database.mls.mls_model import (
+    COLUMNS,
+    COMPARTMENTS,
+    LEVELS,
+    Label,
+    Multilevel,
+    RefusedError,
+    Seen,
+    Shown,
+    Value,
+    label,
+)
+
+SUBJECTS = [label(text) for text in ("U", "C", "S", "C:CRYPTO", "C:NATO", "S:CRYPTO", "S:CRYPTO,NATO")]
+OBSERVERS = [
+    Label(level, frozenset(inside))
+    for level in range(len(LEVELS))
+    for count in range(len(COMPARTMENTS) + 1)
+    for inside in combinations(COMPARTMENTS, count)
+]
+READ = "name, name_label, salary, salary_label, perf, perf_label, tc"
+KEYS = ["ann", "bob", "cy"]
+PERFS = ["good", "bad", "fair"]
+FEWEST_ACTS = 40
+
+# the number of rows, and what is returned of them; or None: refused
+Expected = tuple[int, list[Shown]] | None
+Apply = Callable[[Multilevel, Label], list[Shown]]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """`returning`: whether the rows that it counts are shown, too."""
+
+    sql: str
+    values: tuple[Value, ...]
+    apply: Apply
+    returning: bool
+
+
+@dataclass(frozen=True)
+class Act:
+    """One statement, or a transaction; one that fails is rolled back, and so is one that does not commit."""
+
+    subject: Label
+    statements: tuple[Statement, ...]
+    commits: bool = True
+
+    def expected(self, model: Multilevel) -> list[Expected]:
+        """What each statement tells, the model being changed by it."""
+        told: list[Expected] = []
+        before = model.copy()
+        for statement in self.statements:
+            try:
+                rows = statement.apply(model, self.subject)
+            except RefusedError:
+                told.append(None)
+                break
+            told.append((len(rows), sorted(rows, key=repr) if statement.returning else []))
+        if not self.commits or None in told:
+            model.entities = before.entities
+        return told
+
+
+class Histories:
+    """Draws histories; the same seed gives the same ones."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+
+    def draw(self) -> list[Act]:
+        return [self.act() for _ in range(FEWEST_ACTS + self._random.randrange(8))]
+
+    def act(self) -> Act:
+        subject = self._random.choice(SUBJECTS)
+        if self._random.random() < 0.92:
+            return Act(subject, (self.statement(subject),))
+        several = tuple(self.statement(subject) for _ in range(self._random.randint(2, 3)))
+        return Act(subject, several, commits=self._random.random() < 0.4)
+
+    def statement(self, subject: Label) -> Statement:
+        kinds = [self.insert, self.insert_select, self.update, self.delete, self.select, self.uplevel]
+        (kind,) = self._random.choices(kinds, [28, 2, 34, 16, 12, 8])
+        return kind(subject)
+
+    def cells(self) -> dict[str, Value]:
+        salary = self._random.choice([1, 2, 3, None, None, -1 if self._random.random() < 0.2 else 4])
+        cells: dict[str, Value] = {"salary": salary, "perf": self._random.choice([*PERFS, None])}
+        return {name: cells[name] for name in COLUMNS if self._random.random() < 0.75}
+
+    def where(self) -> tuple[str, tuple[Value, ...], Callable[[Seen], bool]]:
+        """Conditions on what is shown."""
+        choice = self._random.random()
+        if choice < 0.6:
+            column, value = "name", self._random.choice(KEYS)
+        elif choice < 0.7:
+            return "", (), lambda seen: True
+        elif choice < 0.8:
+            column, value = "perf", self._random.choice(PERFS)
+        elif choice < 0.9:
+            column, value = "tc", str(self._random.choice(SUBJECTS))
+        else:
+            column, value = "salary_label", str(self._random.choice(SUBJECTS))
+        return f" WHERE {column} = %s", (value,), lambda seen: seen.values[column] == value
+
+    def returning(self) -> bool:
+        return self._random.random() < 0.5
+
+    def insert(self, subject: Label) -> Statement:
+        columns = [name for name in COLUMNS if self._random.random() < 0.8]
+        rows = []
+        for _ in range(1 if self._random.random() < 0.8 else 2):
+            cells = self.cells()
+            rows.append((self._random.choice(KEYS), {name: cells.get(name) for name in columns}))
+        listed = ", ".join(["(" + ", ".join(["%s"] * (len(columns) + 1)) + ")"] * len(rows))
+        values = tuple(value for key, cells in rows for value in (key, *cells.values()))
+        returning = self.returning()
+        sql = f"INSERT INTO {{table}} ({', '.join(['name', *columns])}) VALUES {listed}" + shown(returning)
+        return Statement(sql, values, lambda m, at: [m.insert(at, key, cells) for key, cells in rows], returning)
+
+    def insert_select(self, subject: Label) -> Statement:
+        condition, values, holds = self.where()
+        sql = "INSERT INTO {table} (name, salary) SELECT name || '2', salary FROM {table}" + condition
+
+        def apply(model: Multilevel, at: Label) -> list[Shown]:
+            read = [seen.values for seen in model.rows(at) if holds(seen)]
+            return [model.insert(at, f"{row['name']}2", {"salary": row["salary"]}) for row in read]
+
+        return Statement(sql, values, apply, False)
+
+    def update(self, subject: Label) -> Statement:
+        cells = self.cells() or {"perf": "good"}
+        condition, values, holds = self.where()
+        returning = self.returning()
+        sets = ", ".join(f"{name} = %s" for name in cells)
+
+        def apply(model: Multilevel, at: Label) -> list[Shown]:
+            matched = [seen for seen in model.rows(at) if holds(seen)]
+            done = [model.update(at, seen, cells) for seen in matched]
+            return [row for row in done if row is not None]
+
+        sql = f"UPDATE {{table}} SET {sets}{condition}" + shown(returning)
+        return Statement(sql, (*cells.values(), *values), apply, returning)
+
+    def delete(self, subject: Label) -> Statement:
+        condition, values, holds = self.where()
+        returning = self.returning()
+
+        def apply(model: Multilevel, at: Label) -> list[Shown]:
+            return [model.delete(at, seen) for seen in [each for each in model.rows(at) if holds(each)]]
+
+        return Statement("DELETE FROM {table}" + condition + shown(returning), values, apply, returning)
+
+    def select(self, subject: Label) -> Statement:
+        condition, values, holds = self.where()
+
+        def apply(model: Multilevel, at: Label) -> list[Shown]:
+            return [seen.shown for seen in model.rows(at) if holds(seen)]
+
+        return Statement(f"SELECT {READ} FROM {{table}}" + condition, values, apply, True)
+
+    def uplevel(self, subject: Label) -> Statement:
+        key, column = self._random.choice(KEYS), self._random.choice(COLUMNS)
+        below = [each for each in SUBJECTS if subject.above(each)] or [subject]
+        source = self._random.choice(below)
+
+        def apply(model: Multilevel, at: Label) -> list[Shown]:
+            model.uplevel(at, key, column, source)
+            return [("",)]
+
+        sql = "SELECT discreet.mls_uplevel('{table}', jsonb_build_object('name', %s::text), %s, %s)::text"
+        return Statement(sql, (key, column, str(source)), apply, True)
+
+
+def shown(returning: bool) -> str:
+    return f" RETURNING {READ}" if returning else ""
+
+
+def retained(history: list[Act], observer: Label) -> list[Act]:
+    """The history without the acts of those whom the observer does not dominate."""
+    return [act for act in history if observer.dominates(act.subject)]

@@ -1,0 +1,236 @@
+"""What multilevel tables mean, as a pure program: stored rows, what a label reads, what a write at a label does.
+
+Written from the rules and not from the views and triggers, which are tested against it. One table, a key of one column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cached_property
+
+LEVELS = ("U", "C", "S")
+COMPARTMENTS = ("CRYPTO", "NATO")
+COLUMNS = ("salary", "perf")
+
+Value = int | str | None
+Shown = tuple[Value, ...]
+"""A row as it is shown: key, its label, then each cell with its label, then the tuple class."""
+
+
+@dataclass(frozen=True)
+class Label:
+    level: int
+    compartments: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        inside = ",".join(name for name in COMPARTMENTS if name in self.compartments)
+        return LEVELS[self.level] + (f":{inside}" if inside else "")
+
+    def dominates(self, other: Label) -> bool:
+        return self.level >= other.level and self.compartments >= other.compartments
+
+    def above(self, other: Label) -> bool:
+        return self != other and self.dominates(other)
+
+    @cached_property
+    def rank(self) -> tuple[int, int]:
+        """An order of all labels, in which the tie between incomparable ones is settled."""
+        place = sum(1 << COMPARTMENTS.index(name) for name in self.compartments)
+        return (place, self.level)
+
+
+def lub(labels: list[Label]) -> Label:
+    return Label(max(each.level for each in labels), frozenset().union(*(each.compartments for each in labels)))
+
+
+def label(text: str) -> Label:
+    level, _, inside = text.partition(":")
+    return Label(LEVELS.index(level), frozenset(inside.split(",")) if inside else frozenset())
+
+
+@dataclass(frozen=True)
+class Own:
+    value: Value
+
+
+@dataclass(frozen=True)
+class Borrowed:
+    source: Label
+
+
+Cell = Own | Borrowed | None
+"""None: absent, never set."""
+
+
+@dataclass
+class Row:
+    cells: dict[str, Cell]
+    dead: bool = False
+
+
+@dataclass
+class Entity:
+    key: str
+    key_label: Label
+    rows: dict[Label, Row] = field(default_factory=dict)
+
+    def owner(self, at: Label, column: str) -> Label | None:
+        """The label of the row that owns what the row at a label has in a column; tombstones keep what they own."""
+        cell = self.rows[at].cells[column]
+        while isinstance(cell, Borrowed):
+            at = cell.source
+            cell = self.rows[at].cells[column]
+        return at if isinstance(cell, Own) else None
+
+    def value(self, at: Label, column: str) -> Value:
+        cell = self.rows[at].cells[column]
+        assert isinstance(cell, Own)
+        return cell.value
+
+    def live(self, session: Label) -> list[Label]:
+        return [at for at, row in self.rows.items() if not row.dead and session.dominates(at)]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A row shown to a session, and where it lives."""
+
+    entity: Entity
+    at: Label
+    values: dict[str, Value]
+
+    @property
+    def shown(self) -> Shown:
+        return tuple(self.values.values())
+
+
+class RefusedError(Exception):
+    """A write that the session is told it cannot do."""
+
+
+@dataclass
+class Multilevel:
+    entities: list[Entity] = field(default_factory=list)
+
+    # ---- reading
+
+    def rows(self, session: Label) -> list[Seen]:
+        return [seen for entity in self.entities for seen in self._rows_of(entity, session)]
+
+    def _rows_of(self, entity: Entity, session: Label) -> Iterator[Seen]:
+        live = entity.live(session)
+        owners = {at: {column: entity.owner(at, column) for column in COLUMNS} for at in live}
+        for at in live:
+            if any(said_by(at, owners[at], other, owners[other]) for other in live if other != at):
+                continue
+            values: dict[str, Value] = {"name": entity.key, "name_label": str(entity.key_label)}
+            labels = [entity.key_label]
+            for column in COLUMNS:
+                source = owners[at][column]
+                if source is None:
+                    fillers = [
+                        each for each in live if each.above(at) and isinstance(entity.rows[each].cells[column], Own)
+                    ]
+                    source = fillers[0] if len(fillers) == 1 else None
+                values[column] = None if source is None else entity.value(source, column)
+                values[f"{column}_label"] = str(source or session)
+                labels.append(source or session)
+            values["tc"] = str(lub(labels))
+            yield Seen(entity, at, values)
+
+    # ---- writing; whoever writes puts the copy back when a statement is refused
+
+    def copy(self) -> Multilevel:
+        return Multilevel(deepcopy(self.entities))
+
+    def insert(self, session: Label, key: str, cells: dict[str, Value]) -> Shown:
+        check(cells)
+        if any(entity.key == key and entity.live(session) for entity in self.entities):
+            raise RefusedError("duplicate key")
+        own: dict[str, Cell] = {name: None if cells.get(name) is None else Own(cells[name]) for name in COLUMNS}
+        self.entities.append(Entity(key, session, {session: Row(own)}))
+        written: list[Value] = [key, str(session)]
+        for name in COLUMNS:
+            written += [cells.get(name), str(session)]
+        return (*written, str(session))
+
+    def update(self, session: Label, seen: Seen, cells: dict[str, Value]) -> Shown | None:
+        """None: another version of the entity is the one to act on."""
+        check(cells)
+        entity = seen.entity
+        if seen.at == session:
+            if entity.rows[session].dead:
+                return None
+            entity.rows[session].cells.update({name: Own(value) for name, value in cells.items()})
+        else:
+            others = [each for each in entity.live(session) if each != seen.at]
+            if any(each.above(seen.at) for each in others):
+                return None
+            if any(not seen.at.dominates(each) for each in others):
+                raise RefusedError("several highest versions")
+            basis = entity.rows[seen.at].cells
+            made: dict[str, Cell] = {}
+            for name in COLUMNS:
+                cell = basis[name]
+                made[name] = cell if isinstance(cell, Borrowed) else Borrowed(seen.at)
+            made.update({name: Own(value) for name, value in cells.items()})
+            entity.rows[session] = Row(made)
+        values = dict(seen.values)
+        for name, value in cells.items():
+            values |= {name: value, f"{name}_label": str(session)}
+        return tuple((values | {"tc": str(session)}).values())
+
+    def delete(self, session: Label, seen: Seen) -> Shown:
+        if seen.at != session:
+            raise RefusedError("lives at a lower label")
+        seen.entity.rows[session].dead = True
+        return seen.shown
+
+    def uplevel(self, session: Label, key: str, column: str, source: Label) -> None:
+        """The session's own cell is borrowed from a lower row again; a row that owns nothing then is gone."""
+        for entity in self.entities:
+            row = entity.rows.get(session)
+            if entity.key != key or row is None or row.dead:
+                continue
+            if (
+                not isinstance(row.cells[column], Own)
+                or not session.above(source)
+                or source not in entity.live(session)
+            ):
+                raise RefusedError("nothing to accept")
+            row.cells[column] = Borrowed(source)
+            row.dead = session != entity.key_label and not any(isinstance(cell, Own) for cell in row.cells.values())
+            return
+        raise RefusedError("no own row")
+
+    def load(self, session: Label, key: str, key_label: Label, cells: dict[str, tuple[Value, Label]]) -> None:
+        """A trusted session stores a row of mixed labels: a row at each of its labels, and at their upper bound."""
+        labels = {key_label, *(at for _, at in cells.values())}
+        entity = Entity(key, key_label)
+        for at in sorted({*labels, lub(list(labels))}, key=lambda each: each.rank):
+            made: dict[str, Cell] = {}
+            for name in COLUMNS:
+                value, owner = cells.get(name, (None, session))
+                if name not in cells or (at != owner and (at == key_label or not at.dominates(owner))):
+                    made[name] = None if at == key_label else Borrowed(key_label)
+                else:
+                    made[name] = Own(value) if at == owner else Borrowed(owner)
+            entity.rows[at] = Row(made)
+        self.entities.append(entity)
+
+
+def said_by(at: Label, owners: dict[str, Label | None], other: Label, others: dict[str, Label | None]) -> bool:
+    """Whether another row of the entity agrees with all that this one says; of equals the highest is kept."""
+    if any(owner is not None and others[name] != owner for name, owner in owners.items()):
+        return False
+    if any(owner is None and others[name] is not None for name, owner in owners.items()):
+        return True
+    return other.above(at) or (not at.above(other) and other.rank > at.rank)
+
+
+def check(cells: dict[str, Value]) -> None:
+    salary = cells.get("salary")
+    if isinstance(salary, int) and salary < 0:
+        raise RefusedError("check")
