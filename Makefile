@@ -15,7 +15,7 @@ export PG_CONFIG
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test up down reset psql dsn build install uninstall lint unit corpus database clients statistical \
-        attacks bench compilecheck updatecheck reference lock clean server-packages test-packages
+        attacks bench compilecheck updatecheck reference plots lock clean server-packages test-packages
 
 help:  ## list every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,7 +83,7 @@ database: test-packages install  ## tests on a throw-away cluster
 clients: test-packages install  ## real clients ask in plain SQL: psql, psycopg, SQLAlchemy, pandas, pgbench, pgbouncer, postgres_fdw
 	@$(PYTEST) tests/clients $(PYTEST_ARGS)
 
-statistical: test-packages  ## noise against its exact distribution, and measured epsilons
+statistical: test-packages install  ## noise against its exact distribution, and measured epsilons
 	@$(PYTEST) tests/statistical $(PYTEST_ARGS)
 
 attacks: test-packages install  ## each attack of the threat model, against a plain table and against discreet
@@ -103,6 +103,9 @@ bench: test-packages install  ## ratios to native SQL, measured in one run
 
 reference: test-packages up  ## write docs/reference.md anew, from the comments in the database and the gate's tables
 	@$(VENV)/python dev/reference.py
+
+plots: install  ## draw the plots of the documentation anew
+	@python3 dev/plots.py
 
 lock: test-packages  ## compile the lock files anew
 	@for folder in plpython dev; do (cd $$folder && ../$(VENV)/pip-compile -q --generate-hashes --strip-extras \

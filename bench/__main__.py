@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from bench import budget, dp, gate, hook
+from bench import budget, dp, gate, hook, local
 from bench.clusters import throw_away_cluster
 from bench.measure import Line, Subject
 
@@ -18,6 +18,7 @@ FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
     "dp": (dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
     "gate": (gate.load, (gate.row_level, gate.person_level, gate.fixed_cost, gate.exactness)),
     "hook": (hook.load, (hook.lookups,)),
+    "local": (local.load, (local.estimators, local.responses)),
     "budget": (budget.load, (budget.charge, budget.concurrent_charges, budget.charge, budget.accounting)),
 }
 

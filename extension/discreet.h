@@ -14,6 +14,7 @@
  *   explain.c     a hook that knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
  *   executor.c    hooks that find the dp_ aggregates of a statement and pay before any row is read
  *   secrets.c     pseudonyms, record keys and noise under keys that no user can read
+ *   local.h       randomised responses: local.c, tally.c, respond.c
  *
  * All thinking is in SQL and Python.
  */

@@ -42,6 +42,22 @@ GRANT EXECUTE ON FUNCTION
     discreet.sensitivity(text, numeric, numeric, bigint, text)
 TO discreet_curator, discreet_analyst, discreet_auditor;
 
+-- randomised responses: drawn before anything is stored, and estimated from what is stored
+GRANT EXECUTE ON FUNCTION
+    discreet.rr(boolean, float8), discreet.rr(text, text[], float8),
+    discreet.rr_bits(text, text[], float8),
+    discreet.cms_encode(text, float8, int, int),
+    discreet.rr_epsilon(float8, int),
+    discreet.mechanism_epsilon(float8[]),
+    discreet.rr_estimate(boolean, float8), discreet.rr_stderr(boolean, float8),
+    discreet.rr_frequencies(text, text[], float8),
+    discreet.rr_bits_frequencies(bit varying, text[], float8),
+    discreet.cms_estimate(bytea, text[], float8)
+TO discreet_curator, discreet_analyst, discreet_auditor;
+-- _respond: whoever adds a partition makes its trigger
+GRANT EXECUTE ON FUNCTION discreet.rr_column(regclass, name, float8, text[], text), discreet._respond() TO discreet_curator;
+GRANT SELECT ON discreet.response_columns TO discreet_curator, discreet_analyst, discreet_auditor;
+
 -- the aggregates are for roles that may read the table; the executor hook checks that and charges
 GRANT EXECUTE ON FUNCTION
     discreet.dp_count(), discreet.dp_count("any"), discreet.dp_count("any", numeric),

@@ -154,6 +154,12 @@ BEGIN
     DELETE FROM discreet._exempt_view v
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = v.view AND d.objsubid = 0;
+    DELETE FROM discreet._response r
+    USING pg_event_trigger_dropped_objects() d, discreet._response_column c
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid = 0 AND r.id = c.id;
+    DELETE FROM discreet._response_column c
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid = 0;
     DELETE FROM discreet._protected_table p
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;

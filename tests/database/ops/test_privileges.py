@@ -86,6 +86,31 @@ EXPECTED = """
  -       -       -       -       -       -       _secret_holder
  -       -       -       -       -       -       _new_key()
  -       -       -       -       -       -       _own_secret()
+ randomised responses
+ -       X       X       X       -       -       rr()
+ -       X       X       X       -       -       rr_bits()
+ -       X       X       X       -       -       cms_encode()
+ -       X       X       X       -       -       rr_estimate()
+ -       X       X       X       -       -       rr_stderr()
+ -       X       X       X       -       -       rr_frequencies()
+ -       X       X       X       -       -       rr_bits_frequencies()
+ -       X       X       X       -       -       cms_estimate()
+ -       X       X       X       -       -       rr_epsilon()
+ -       X       X       X       -       -       mechanism_epsilon()
+ -       -       X       -       -       -       rr_column()
+ -       r       r       r       -       -       response_columns
+ -       -       -       -       -       -       _response
+ -       -       -       -       -       -       _response_column
+ -       -       X       -       -       -       _respond()
+ -       -       -       -       -       -       _rr_lies()
+ -       -       -       -       -       -       _tally_bits()
+ -       -       -       -       -       -       _tally_boolean()
+ -       -       -       -       -       -       _tally_combine()
+ -       -       -       -       -       -       _tally_error()
+ -       -       -       -       -       -       _tally_frequencies()
+ -       -       -       -       -       -       _tally_share()
+ -       -       -       -       -       -       _tally_sketch()
+ -       -       -       -       -       -       _tally_text()
 
  operations
  -       X       X       X       X       -       version()
