@@ -92,6 +92,17 @@ GRANT EXECUTE ON FUNCTION
     discreet.bucket(numeric, numeric)
 TO discreet_curator, discreet_analyst;
 
+-- measuring reads with the rights of who measures
+GRANT EXECUTE ON FUNCTION
+    discreet.k_anonymity(regclass, text[], text),
+    discreet.l_diversity(regclass, text[], text, text, numeric, text),
+    discreet.l_diversity(regclass, text[], text[], text, numeric, text),
+    discreet.t_closeness(regclass, text[], text, text, jsonb, text),
+    discreet.t_closeness(regclass, text[], text[], text, jsonb, text),
+    discreet.measure(regclass, text[], text[], text),
+    discreet.disclosure_risk(regclass, text[], bigint)
+TO discreet_curator, discreet_analyst, discreet_auditor;
+
 GRANT EXECUTE ON FUNCTION
     discreet._ledger_ping(jsonb),
     discreet._ledger_charge_aggregates(jsonb),

@@ -111,6 +111,12 @@ EXPECTED = """
  -       -       -       -       -       -       _tally_share()
  -       -       -       -       -       -       _tally_sketch()
  -       -       -       -       -       -       _tally_text()
+ measuring, with the rights of who measures
+ -       X       X       X       -       -       k_anonymity()
+ -       X       X       X       -       -       l_diversity()
+ -       X       X       X       -       -       t_closeness()
+ -       X       X       X       -       -       measure()
+ -       X       X       X       -       -       disclosure_risk()
 
  operations
  -       X       X       X       X       -       version()

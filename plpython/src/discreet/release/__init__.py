@@ -1,0 +1,1 @@
+"""Publishing tables about people: measuring, anonymising and guarding what is released."""

@@ -1,0 +1,114 @@
+"""Rows that share their quasi-identifiers: the classes, what is in them, and how large they are.
+
+Rows come as codes: every column is a list of small whole numbers in the order of its values, NULL is -1. All sums are
+of whole numbers below 2^63.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+# beyond this many possible keys, keys are sorted instead of counted
+COUNTED_KEYS = 1 << 24
+LARGEST_KEY = 1 << 62
+
+
+def numbered(columns: Sequence[Ints]) -> tuple[Ints, int]:
+    """A number from 0 on for every row, the same for rows that agree in all columns; and how many there are."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    possible = 1
+    for column in columns:
+        if len(column) == 0:
+            return key, 0
+        lowest = int(column.min())
+        width = int(column.max()) - lowest + 1
+        if possible * width >= LARGEST_KEY:
+            key, possible = dense(key, possible)
+        key = key * width + (column - lowest)
+        possible *= width
+    return dense(key, possible)
+
+
+def dense(key: Ints, possible: int) -> tuple[Ints, int]:
+    """Numbers without gaps in place of keys from 0 to below `possible`."""
+    if possible <= COUNTED_KEYS:
+        there = np.zeros(possible, dtype=bool)
+        there[key] = True
+        numbers = np.cumsum(there, dtype=np.int64) - 1
+        return numbers[key], int(numbers[-1]) + 1 if possible else 0
+    values, inverse = np.unique(key, return_inverse=True)
+    return inverse.astype(np.int64), len(values)
+
+
+def summed(numbers: Ints, counts: Ints, groups: int) -> Ints:
+    """Sum of the counts per group."""
+    if int(counts.sum()) < 1 << 53:
+        return np.bincount(numbers, weights=counts, minlength=groups).astype(np.int64)
+    total = np.zeros(groups, dtype=np.int64)
+    np.add.at(total, numbers, counts)
+    return total
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What the classes are made of: each cell is a value of a sensitive column in a class, cells in order of classes.
+
+    `starts` is the first cell of each class, `totals` how often each value is in the whole table. No class is empty.
+    """
+
+    starts: Ints
+    value: Ints
+    count: Ints
+    totals: Ints
+
+    @classmethod
+    def of(cls, class_of: Ints, classes: int, value: Ints, count: Ints, values: int) -> Composition:
+        """From rows, each with its class, its value (below `values`) and how often it is there."""
+        key = class_of * max(values, 1) + value
+        if classes * values <= COUNTED_KEYS:
+            total = summed(key, count, classes * values)
+            cell = np.flatnonzero(total)
+            total = total[cell]
+        else:
+            cell, inverse = np.unique(key, return_inverse=True)
+            total = summed(inverse, count, len(cell))
+        starts = np.searchsorted(cell, np.arange(classes, dtype=np.int64) * max(values, 1))
+        return cls(starts, cell % max(values, 1), total, summed(value, count, values))
+
+    @property
+    def values(self) -> int:
+        return len(self.totals)
+
+    @property
+    def classes(self) -> int:
+        return len(self.starts)
+
+    @property
+    def sizes(self) -> Ints:
+        return np.add.reduceat(self.count, self.starts) if self.classes else self.count[:0]
+
+    @property
+    def cells_per_class(self) -> Ints:
+        return np.diff(np.append(self.starts, len(self.value)))
+
+    @property
+    def class_of_cell(self) -> Ints:
+        return np.repeat(np.arange(self.classes, dtype=np.int64), self.cells_per_class)
+
+    def coarser(self, group_of_value: Ints, groups: int) -> Composition:
+        """The same classes with values put together."""
+        together = Composition.of(self.class_of_cell, self.classes, group_of_value[self.value], self.count, groups)
+        return replace(together, totals=summed(group_of_value, self.totals, groups))
+
+
+def with_null(codes: Ints, values: int) -> tuple[Ints, int]:
+    """NULL, which is -1, becomes a value like others, and the last; also how many values there are then."""
+    if not len(codes) or int(codes.min()) >= 0:
+        return codes, values
+    return np.where(codes < 0, values, codes), values + 1

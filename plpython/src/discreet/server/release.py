@@ -1,0 +1,104 @@
+"""What the SQL functions for releases call: measuring, anonymising, guarding, reporting."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from decimal import Decimal
+
+from discreet.core.declarations import at_least
+from discreet.server.entry import sql_errors
+from discreet.server.plpy import Plpy
+
+
+def document(text: str | None) -> object:
+    return None if text is None else json.loads(text, parse_float=Decimal)
+
+
+@sql_errors
+def k_anonymity(
+    plpy: Plpy, relation: str | None, quasi_identifiers: list[str | None] | None, nulls: str | None
+) -> int | None:
+    from discreet.server import tabulation
+
+    keys = tabulation.named("quasi_identifiers", quasi_identifiers)
+    return tabulation.smallest_class(plpy, tabulation.source(plpy, relation, ("quasi_identifiers", keys)), keys, nulls)
+
+
+@sql_errors
+def l_diversity(
+    plpy: Plpy,
+    relation: str | None,
+    quasi_identifiers: list[str | None] | None,
+    sensitive: list[str | None] | None,
+    kind: str | None,
+    c: Decimal | None,
+    nulls: str | None,
+) -> float | None:
+    from discreet.release.measures import Diversity
+    from discreet.server import tabulation
+
+    wanted = Diversity.of(kind, c)
+    keys, values = tabulation.named("quasi_identifiers", quasi_identifiers), tabulation.named("sensitive", sensitive)
+    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("sensitive", values))
+    found = tabulation.tabulate(plpy, table, keys, values, nulls)
+    return None if found is None else min(wanted.measured(composition) for composition in found.compositions)
+
+
+@sql_errors
+def t_closeness(
+    plpy: Plpy,
+    relation: str | None,
+    quasi_identifiers: list[str | None] | None,
+    sensitive: list[str | None] | None,
+    distance: str | None,
+    hierarchy: str | None,
+    nulls: str | None,
+) -> float | None:
+    from discreet.release.measures import Closeness
+    from discreet.server import tabulation
+
+    wanted = Closeness.of(distance, document(hierarchy))
+    keys, values = tabulation.named("quasi_identifiers", quasi_identifiers), tabulation.named("sensitive", sensitive)
+    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("sensitive", values))
+    found = tabulation.tabulate(plpy, table, keys, values, nulls, wanted.tree is not None)
+    if found is None:
+        return None
+    each = zip(found.compositions, values, found.texts, strict=True)
+    return float(max(wanted.measured(composition, name, texts) for composition, name, texts in each))
+
+
+@sql_errors
+def measure(
+    plpy: Plpy,
+    relation: str | None,
+    quasi_identifiers: list[str | None] | None,
+    sensitive: list[str | None] | None,
+    nulls: str | None,
+) -> Iterable[tuple[str, str | None, float]]:
+    from discreet.release.measures import all_measures
+    from discreet.server import tabulation
+
+    keys, values = tabulation.named("quasi_identifiers", quasi_identifiers), tabulation.named("sensitive", sensitive)
+    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("sensitive", values))
+    found = tabulation.tabulate(plpy, table, keys, values, nulls)
+    return [] if found is None else list(all_measures(values, found.compositions))
+
+
+@sql_errors
+def disclosure_risk(
+    plpy: Plpy, relation: str | None, quasi_identifiers: list[str | None] | None, population: int | None
+) -> Iterable[tuple[str, float]]:
+    from discreet.release import risk
+    from discreet.release.classes import numbered, summed
+    from discreet.server import tabulation
+
+    keys = tabulation.named("quasi_identifiers", quasi_identifiers)
+    if population is not None:
+        at_least("population", population, 1)
+    rows = tabulation.coded(plpy, tabulation.source(plpy, relation, ("quasi_identifiers", keys)), keys)
+    if not len(rows.count):
+        return []
+    number, classes = numbered(rows.codes)
+    sizes = summed(number, rows.count, classes)
+    return [*risk.measures(sizes, population), *risk.special_uniques(rows.codes, rows.count, keys)]

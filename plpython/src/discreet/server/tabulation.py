@@ -1,0 +1,245 @@
+"""Counts rows of a relation by columns, in one native statement, and brings the result over as arrays of numbers.
+
+Everything is read with the caller's own rights. Values cross as codes, packed into bytes: a row of a PL/Python result
+costs as much as a hundred of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.declarations import given, one_of
+from discreet.core.errors import (
+    InsufficientPrivilegeError,
+    InvalidParameterError,
+    UndefinedColumnError,
+    UndefinedObjectError,
+    WrongObjectTypeError,
+)
+from discreet.release.classes import Composition, Ints, with_null
+from discreet.release.measures import NULLS, wildcard_composition
+from discreet.server.plpy import Plpy, run
+
+RELATION = """
+    SELECT c.oid, quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
+           c.relkind IN ('r', 'p', 'v', 'm', 'f') AS tabular, has_schema_privilege(n.oid, 'USAGE') AS reachable
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.oid = to_regclass(:name::text)
+"""
+COLUMNS = """
+    WITH RECURSIVE base(name, type, readable) AS (
+        SELECT attname, atttypid, has_column_privilege(attrelid, attnum, 'SELECT')
+        FROM pg_attribute WHERE attrelid = :oid::oid AND attnum > 0 AND NOT attisdropped
+        UNION ALL
+        SELECT b.name, t.typbasetype, b.readable FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
+    SELECT b.name, b.readable, format_type(t.oid, -1) AS type
+    FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype <> 'd'
+"""
+
+# grouping in memory is several times faster than on disk; the least that a measurement takes itself
+MEMORY = """
+    SELECT set_config('work_mem', '128MB', true)
+    WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes('128MB')
+"""
+# a cell is packed as code * 2^40 + rows
+ROWS_BITS = 40
+
+
+@dataclass(frozen=True)
+class Source:
+    """A relation that the caller may read, and the types of its columns."""
+
+    name: str
+    oid: int
+    types: dict[str, str]
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def source(plpy: Plpy, relation: str | None, *groups: tuple[str, Sequence[str]]) -> Source:
+    """The relation, after a check that it has the columns of these arguments and that the caller may read them."""
+    rows = run(plpy, RELATION, name=given("relation", relation))
+    if not rows:
+        raise UndefinedObjectError(f"there is no relation {relation}", "Name a table or a view.")
+    found = rows[0]
+    if not found["tabular"]:
+        raise WrongObjectTypeError(f"{found['name']} has no rows", "Name a table or a view.")
+    columns = {row["name"]: row for row in run(plpy, COLUMNS, oid=found["oid"])}
+    used: list[str] = []
+    for argument, names in groups:
+        for name in names:
+            if name not in columns:
+                raise UndefinedColumnError(
+                    f"{found['name']} has no column {identifier(name)}",
+                    f"Its columns are {', '.join(map(identifier, columns))}.",
+                )
+            if name in used:
+                raise InvalidParameterError(f"column {identifier(name)} is named twice", f"Name it once in {argument}.")
+            used.append(name)
+    denied = [name for name in used if not columns[name]["readable"]]
+    if denied or not found["reachable"]:
+        raise InsufficientPrivilegeError(
+            f"permission denied for {found['name']}", "Releases are made with your own rights: you need SELECT on it."
+        )
+    return Source(found["name"], int(found["oid"]), {name: row["type"] for name, row in columns.items()})
+
+
+def named(argument: str, names: Sequence[str | None] | None) -> list[str]:
+    """Names of columns, at least one."""
+    listed = [given(argument, name) for name in given(argument, names)]
+    if not listed:
+        raise InvalidParameterError(f"{argument} is empty", "Name at least one column.")
+    return listed
+
+
+def _cells(table: Source, columns: Sequence[str], keys: int, nulls: str) -> str:
+    """Counts by columns, as c0, c1 … and n. A row with a conservative NULL in the first `keys` stands alone."""
+    shown = ", ".join(f"{identifier(name)} AS c{place}" for place, name in enumerate(columns))
+    groups = [f"c{place}" for place in range(len(columns))]
+    if nulls == "conservative":
+        missing = " OR ".join(f"{identifier(name)} IS NULL" for name in columns[:keys])
+        shown += f", CASE WHEN {missing} THEN row_number() OVER () ELSE 0 END AS alone"
+        groups.append("alone")
+    listed = ", ".join(groups)
+    return f"SELECT {listed}, count(*) AS n FROM (SELECT {shown} FROM {table.name}) AS t GROUP BY {listed}"
+
+
+def _dictionary(place: int, cells: str = "cell") -> str:
+    """The values of a column in their order, numbered from 1; 0 is for NULL."""
+    return (
+        f"value{place} AS MATERIALIZED (SELECT v, row_number() OVER (ORDER BY v) AS code"
+        f" FROM (SELECT DISTINCT c{place} AS v FROM {cells} WHERE c{place} IS NOT NULL) AS d)"
+    )
+
+
+def smallest_class(plpy: Plpy, table: Source, quasi_identifiers: list[str], nulls: str | None) -> int | None:
+    """k, or None for an empty table."""
+    semantics = one_of("nulls", nulls, NULLS)
+    if semantics == "wildcard":
+        rows = coded(plpy, table, quasi_identifiers)
+        if not len(rows.count):
+            return None
+        return int(wildcard_composition(rows.codes, 0 * rows.count, rows.count, 1).sizes.min())
+    plpy.execute(MEMORY)
+    cells = _cells(table, quasi_identifiers, len(quasi_identifiers), semantics)
+    k = plpy.execute(f"SELECT min(n) AS k FROM ({cells}) AS class")[0]["k"]
+    return None if k is None else int(k)
+
+
+@dataclass(frozen=True)
+class Tabulated:
+    """The classes, composed by each sensitive column; and the values of these in order, without NULL, when wanted."""
+
+    compositions: list[Composition]
+    texts: list[list[str]]
+
+
+def tabulate(
+    plpy: Plpy,
+    table: Source,
+    quasi_identifiers: list[str],
+    sensitive: list[str],
+    nulls: str | None,
+    texts: bool = False,
+) -> Tabulated | None:
+    """Classes and what they are made of, or None for an empty table. The rows are read once."""
+    semantics = one_of("nulls", nulls, NULLS)
+    columns, keys = [*quasi_identifiers, *sensitive], len(quasi_identifiers)
+    if semantics == "wildcard":
+        return _tabulate_wildcard(coded(plpy, table, columns, texts), keys)
+    plpy.execute(MEMORY)
+    found = plpy.execute(_composing(_cells(table, columns, keys, semantics), keys, len(columns), semantics, texts))[0]
+    if found["cells"] is None:
+        return None
+    per_class = np.frombuffer(found["cells"], dtype=">i4").astype(np.int64)
+    class_of = np.repeat(np.arange(len(per_class), dtype=np.int64), per_class)
+    compositions = []
+    for place in range(keys, len(columns)):
+        packed = unpacked(found[f"packed{place}"], per_class)
+        code, values = with_null((packed >> ROWS_BITS) - 1, int(found[f"values{place}"]))
+        count = packed & ((1 << ROWS_BITS) - 1)
+        compositions.append(Composition.of(class_of, len(per_class), code, count, values))
+    return Tabulated(compositions, [found.get(f"texts{place}") or [] for place in range(keys, len(columns))])
+
+
+def _composing(cells: str, keys: int, columns: int, nulls: str, texts: bool) -> str:
+    """One row: per class how many cells, and the cells, each packed into a number, as an array."""
+    places = range(keys, columns)
+    dictionaries = "".join(f", {_dictionary(place)}" for place in places)
+    joins = "".join(f" LEFT JOIN value{place} ON value{place}.v = c{place}" for place in places)
+    packed = "".join(f", array_agg(coalesce(value{place}.code, 0) << {ROWS_BITS} | n) AS p{place}" for place in places)
+    group = ", ".join([f"c{place}" for place in range(keys)] + ["alone"] * (nulls == "conservative"))
+    shown = "".join(
+        f", string_agg(array_send(p{place}), '') AS packed{place}, (SELECT count(*) FROM value{place}) AS values{place}"
+        + (f", (SELECT array_agg(v::text ORDER BY code) FROM value{place}) AS texts{place}" if texts else "")
+        for place in places
+    )
+    return (
+        f"WITH cell AS MATERIALIZED ({cells}){dictionaries}"
+        f" SELECT string_agg(int4send(cells), '') AS cells{shown}"
+        f" FROM (SELECT count(*)::int4 AS cells{packed} FROM cell{joins} GROUP BY {group}) AS class"
+    )
+
+
+def unpacked(sent: bytes, lengths: Ints) -> Ints:
+    """The elements of arrays of bigint that array_send wrote one after the other: 5 words each, and 3 per element."""
+    words = np.frombuffer(sent, dtype=">u4").astype(np.int64)
+    before = np.cumsum(lengths) - lengths
+    within = np.arange(int(lengths.sum()), dtype=np.int64) - np.repeat(before, lengths)
+    starts = np.repeat(5 * np.arange(len(lengths), dtype=np.int64) + 3 * before, lengths)
+    place = starts + 5 + 3 * within
+    return (words[place + 1] << 32) | words[place + 2]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Distinct combinations of columns as codes, NULL as -1; how many rows have each, and the values of the columns."""
+
+    codes: list[Ints]
+    count: Ints
+    values: list[int]
+    texts: list[list[str]]
+
+
+def coded(plpy: Plpy, table: Source, columns: Sequence[str], texts: bool = False) -> Coded:
+    plpy.execute(MEMORY)
+    cells = _cells(table, columns, len(columns), "own")
+    return fetched(plpy, f"cell AS MATERIALIZED ({cells}), ", "cell", len(columns), texts)
+
+
+def fetched(plpy: Plpy, cells: str, name: str, columns: int, texts: bool) -> Coded:
+    """The cells of a table (c0, c1 … and n) that `cells` defines, or that is there."""
+    places = range(columns)
+    dictionaries = ", ".join(_dictionary(place, name) for place in places)
+    joins = "".join(f" LEFT JOIN value{place} ON value{place}.v = c{place}" for place in places)
+    sent = "".join(
+        f", string_agg(int4send(coalesce(value{place}.code, 0)::int4), '') AS codes{place}" for place in places
+    )
+    known = "".join(
+        f", (SELECT array_agg(v::text ORDER BY code) FROM value{place}) AS texts{place}"
+        if texts
+        else f", (SELECT count(*) FROM value{place}) AS values{place}"
+        for place in places
+    )
+    found = plpy.execute(
+        f"WITH {cells}{dictionaries} SELECT string_agg(int8send(n), '') AS n{sent}{known} FROM {name}{joins}"
+    )[0]
+    listed = [(found[f"texts{place}"] or []) if texts else [] for place in places]
+    values = [len(listed[place]) if texts else int(found[f"values{place}"]) for place in places]
+    codes = [np.frombuffer(found[f"codes{place}"] or b"", dtype=">i4").astype(np.int64) - 1 for place in places]
+    return Coded(codes, np.frombuffer(found["n"] or b"", dtype=">i8").astype(np.int64), values, listed)
+
+
+def _tabulate_wildcard(rows: Coded, keys: int) -> Tabulated | None:
+    if not len(rows.count):
+        return None
+    compositions = []
+    for place in range(keys, len(rows.codes)):
+        sensitive, values = with_null(rows.codes[place], rows.values[place])
+        compositions.append(wildcard_composition(rows.codes[:keys], sensitive, rows.count, values))
+    return Tabulated(compositions, rows.texts[keys:])

@@ -1,0 +1,142 @@
+-- Everything here is read with the rights of who calls. NULL semantics: 'own' (NULL equals NULL), 'wildcard' (NULL may be
+-- anything), 'conservative' (NULL equals nothing, so that its row stands alone).
+
+-- discreet.k_anonymity: size of the smallest group that shares its quasi-identifiers.
+CREATE FUNCTION discreet.k_anonymity(relation regclass, quasi_identifiers text[], nulls text DEFAULT 'own')
+RETURNS bigint
+LANGUAGE discreet_python
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import release
+    return release.k_anonymity(plpy, relation, quasi_identifiers, nulls)
+$python$;
+COMMENT ON FUNCTION discreet.k_anonymity(regclass, text[], text) IS
+'Size of the smallest group of rows that share their quasi-identifiers; NULL for an empty table.';
+
+-- discreet.l_diversity: how many values of a sensitive column each group is spread over.
+CREATE FUNCTION discreet.l_diversity(
+    relation regclass,
+    quasi_identifiers text[],
+    sensitive text,
+    kind text DEFAULT 'distinct',
+    c numeric DEFAULT 1,
+    nulls text DEFAULT 'own')
+RETURNS float8
+LANGUAGE discreet_python
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import release
+    return release.l_diversity(plpy, relation, quasi_identifiers, [sensitive], kind, c, nulls)
+$python$;
+COMMENT ON FUNCTION discreet.l_diversity(regclass, text[], text, text, numeric, text) IS
+'The largest l for which every group is l-diverse: distinct, entropy, or recursive with a factor c.';
+
+-- discreet.l_diversity: how many values of a sensitive column each group is spread over.
+CREATE FUNCTION discreet.l_diversity(
+    relation regclass,
+    quasi_identifiers text[],
+    sensitive text[],
+    kind text DEFAULT 'distinct',
+    c numeric DEFAULT 1,
+    nulls text DEFAULT 'own')
+RETURNS float8
+LANGUAGE discreet_python
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import release
+    return release.l_diversity(plpy, relation, quasi_identifiers, sensitive, kind, c, nulls)
+$python$;
+COMMENT ON FUNCTION discreet.l_diversity(regclass, text[], text[], text, numeric, text) IS
+'The largest l for which every group is l-diverse: distinct, entropy, or recursive with a factor c. Of several sensitive columns the worst.';
+
+-- discreet.t_closeness: how far a sensitive column is spread otherwise in a group than in the table.
+CREATE FUNCTION discreet.t_closeness(
+    relation regclass,
+    quasi_identifiers text[],
+    sensitive text,
+    distance text DEFAULT 'equal',
+    hierarchy jsonb DEFAULT NULL,
+    nulls text DEFAULT 'own')
+RETURNS float8
+LANGUAGE discreet_python
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import release
+    return release.t_closeness(plpy, relation, quasi_identifiers, [sensitive], distance, hierarchy, nulls)
+$python$;
+COMMENT ON FUNCTION discreet.t_closeness(regclass, text[], text, text, jsonb, text) IS
+'The largest earth mover''s distance between a group and the table: equal, ordered, or hierarchical over a tree.';
+
+-- discreet.t_closeness: how far a sensitive column is spread otherwise in a group than in the table.
+CREATE FUNCTION discreet.t_closeness(
+    relation regclass,
+    quasi_identifiers text[],
+    sensitive text[],
+    distance text DEFAULT 'equal',
+    hierarchy jsonb DEFAULT NULL,
+    nulls text DEFAULT 'own')
+RETURNS float8
+LANGUAGE discreet_python
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import release
+    return release.t_closeness(plpy, relation, quasi_identifiers, sensitive, distance, hierarchy, nulls)
+$python$;
+COMMENT ON FUNCTION discreet.t_closeness(regclass, text[], text[], text, jsonb, text) IS
+'The largest earth mover''s distance between a group and the table: equal, ordered, or hierarchical over a tree. Of several sensitive columns the worst.';
+
+-- discreet.measure: k, every l and every t at once, from one pass over the rows.
+CREATE FUNCTION discreet.measure(
+    relation regclass,
+    quasi_identifiers text[],
+    sensitive text[],
+    nulls text DEFAULT 'own')
+RETURNS TABLE(measure text, sensitive_column text, value float8)
+LANGUAGE discreet_python
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import release
+    return release.measure(plpy, relation, quasi_identifiers, sensitive, nulls)
+$python$;
+COMMENT ON FUNCTION discreet.measure(regclass, text[], text[], text) IS
+'k, l and t of a table at once, from one pass over its rows.';
+
+-- discreet.disclosure_risk: who could be found again in a table.
+CREATE FUNCTION discreet.disclosure_risk(relation regclass, quasi_identifiers text[], population bigint DEFAULT NULL)
+RETURNS TABLE(measure text, value float8)
+LANGUAGE discreet_python
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import release
+    return release.disclosure_risk(plpy, relation, quasi_identifiers, population)
+$python$;
+COMMENT ON FUNCTION discreet.disclosure_risk(regclass, text[], bigint) IS
+'Uniques, the risks of prosecutor, journalist and marketer, estimated population uniques, and special uniques.';
