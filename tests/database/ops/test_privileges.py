@@ -111,6 +111,7 @@ EXPECTED = """
  -       -       -       -       -       -       _tally_share()
  -       -       -       -       -       -       _tally_sketch()
  -       -       -       -       -       -       _tally_text()
+
  measuring, with the rights of who measures
  -       X       X       X       -       -       k_anonymity()
  -       X       X       X       -       -       l_diversity()
