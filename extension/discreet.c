@@ -22,7 +22,6 @@ void		_PG_init(void);
 double		epsilon_wish = 0.1;
 char	   *ledger_conninfo = NULL;
 int			people_memory = 256 * 1024;
-static char *level_wish = NULL;
 
 void
 _PG_init(void)
@@ -34,7 +33,7 @@ _PG_init(void)
 	DefineCustomStringVariable("discreet.level",
 							   "Label wished for this session; the clearance of the role caps it.",
 							   NULL, &level_wish, "",
-							   PGC_USERSET, 0, NULL, NULL, NULL);
+							   PGC_USERSET, 0, check_level_wish, assign_level_wish, NULL);
 	DefineCustomStringVariable("discreet.ledger",
 							   "Connection string of the ledger; empty: the server's own socket and port.",
 							   NULL, &ledger_conninfo, "",
@@ -48,6 +47,7 @@ _PG_init(void)
 	install_hooks();
 	install_explain_hook();
 	install_question_hook();
+	install_multilevel_hooks();
 }
 
 PG_FUNCTION_INFO_V1(discreet_call_handler);

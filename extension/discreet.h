@@ -12,6 +12,9 @@
  *   clock.c       what a statement takes from the clock of the session
  *   hook.c        a hook that makes questions of plain SELECTs on protected tables
  *   explain.c     a hook that knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
+ *   level.c       labels, and the label of the session for multilevel tables
+ *   instances.c   which rows of an entity of a multilevel table are shown
+ *   multilevel.c  hooks that refuse locks on multilevel tables, and tell their triggers what is set
  *   executor.c    hooks that find the dp_ aggregates of a statement and pay before any row is read
  *   secrets.c     pseudonyms, record keys and noise under keys that no user can read
  *   local.h       randomised responses: local.c, tally.c, respond.c
@@ -28,6 +31,7 @@
 #include "lib/ilist.h"
 #include "nodes/execnodes.h"
 #include "nodes/parsenodes.h"
+#include "utils/guc.h"
 #include "utils/jsonb.h"
 
 #define ERRCODE_REFUSED_SHAPE MAKE_SQLSTATE('D', 'P', '0', '0', '1')
@@ -57,6 +61,17 @@ extern void install_question_hook(void);
 /* explain.c */
 extern void install_explain_hook(void);
 extern void refuse_while_explained(void);
+extern bool being_explained(void);
+
+/* level.c */
+extern char *level_wish;
+extern bool check_level_wish(char **wished, void **extra, GucSource source);
+extern void assign_level_wish(const char *wished, void *extra);
+extern List *multilevel_relations(bool base);
+extern void begin_reading(void);
+
+/* multilevel.c */
+extern void install_multilevel_hooks(void);
 
 /* values.c */
 

@@ -75,6 +75,12 @@ install_explain_hook(void)
 	}
 }
 
+bool
+being_explained(void)
+{
+	return explained > 0;
+}
+
 void
 refuse_while_explained(void)
 {

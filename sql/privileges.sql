@@ -111,7 +111,8 @@ GRANT EXECUTE ON FUNCTION
     discreet._ledger_charge_question(jsonb),
     discreet._ledger_left(jsonb),
     discreet._ledger_store(jsonb),
-    discreet._ledger_refused(jsonb)
+    discreet._ledger_refused(jsonb),
+    discreet._ledger_label_event(jsonb)
 TO discreet_ledger;
 
 -- integrity rules: a curator adds them to tables of her own, with her own rights; triggers are made of the last two
@@ -123,6 +124,21 @@ GRANT EXECUTE ON FUNCTION
     discreet._keep_limit()
 TO discreet_curator;
 GRANT SELECT ON discreet.rules TO discreet_curator, discreet_auditor;
+
+-- the security officer
+GRANT EXECUTE ON FUNCTION
+    discreet.mls_define(text[], text[]),
+    discreet.mls_clear(regrole, text),
+    discreet.mls_table(regclass, text[], text[])
+TO discreet_curator;
+GRANT SELECT ON discreet.clearances, discreet.multilevel_tables, discreet.mls_log TO discreet_curator, discreet_auditor;
+
+-- views and triggers of multilevel tables call these by the rights of who uses them; they look at the session user alone
+GRANT EXECUTE ON FUNCTION
+    discreet._session_label(), discreet._written_label(), discreet._written_label("any"), discreet._label(bigint),
+    discreet._label_bits(text), discreet._is_trusted(), discreet._random_id(),
+    discreet._instance(bigint, bigint[], boolean[], bigint[]), discreet._deny(text, text, text, text)
+TO PUBLIC;
 
 -- the run step, in the name of who owns the tables
 GRANT USAGE ON SCHEMA discreet TO PUBLIC;

@@ -60,6 +60,24 @@ EXPECTED = """
  -       -       X       -       -       -       _keep_limit()
  -       -       -       -       -       -       _limit_turn
 
+ multilevel tables
+ -       -       X       -       -       -       mls_define()
+ -       -       X       -       -       -       mls_clear()
+ -       -       X       -       -       -       mls_table()
+ -       -       r       r       -       -       clearances
+ -       -       r       r       -       -       multilevel_tables
+ -       -       r       r       -       -       mls_log
+
+ called by views and triggers of multilevel tables with the rights of who uses them
+ X       X       X       X       X       X       _deny()
+ X       X       X       X       X       X       _instance()
+ X       X       X       X       X       X       _is_trusted()
+ X       X       X       X       X       X       _label()
+ X       X       X       X       X       X       _label_bits()
+ X       X       X       X       X       X       _random_id()
+ X       X       X       X       X       X       _session_label()
+ X       X       X       X       X       X       _written_label()
+
  arithmetic of privacy: no data, no budget
  -       X       X       X       -       -       compose_parallel()
  -       X       X       X       -       -       compose_sequential()
@@ -142,13 +160,19 @@ EXPECTED = """
  -       -       -       -       -       -       _run_as()
  -       -       -       -       -       -       _wait()
  -       -       -       -       -       X       _ledger_refused()
+ -       -       -       -       -       X       _ledger_label_event()
 
  internal
  -       -       -       -       -       -       _answer
  -       -       -       -       -       -       _budget
  -       -       -       -       -       -       _charge
+ -       -       -       -       -       -       _clearance
  -       -       -       -       -       -       _dataset
  -       -       -       -       -       -       _exempt_view
+ -       -       -       -       -       -       _label_event
+ -       -       -       -       -       -       _label_part
+ -       -       -       -       -       -       _multilevel_reference
+ -       -       -       -       -       -       _multilevel_table
  -       -       -       -       -       -       _past_protection
  -       -       -       -       -       -       _protected_column
  -       -       -       -       -       -       _protected_part
@@ -174,7 +198,10 @@ EXPECTED = """
  -       -       -       -       -       -       _forget_dropped()
  -       -       -       -       -       -       _holds_budget()
  -       -       -       -       -       -       _guards()
+ -       -       -       -       -       -       _label_event_hash()
+ -       -       -       -       -       -       _label_log()
  -       -       -       -       -       -       _ledger()
+ -       -       -       -       -       -       _levels_changed()
  X       X       X       X       X       X       _log_bin()
  -       -       -       -       -       -       _median_final()
  -       -       -       -       -       -       _median_transition()

@@ -1,0 +1,495 @@
+/*
+ * level.c: the label of a session. A label is a bitset: the level in thermometer code, and a bit for each compartment.
+ *
+ * The subject is the session user. Its label is its clearance, or what it wishes by discreet.level; once something was
+ * read at a label, the session cannot go below it. What was read is remembered here, where no ROLLBACK, RESET or DISCARD
+ * reaches it. Levels and clearances are read from their tables as they are committed now, whatever the snapshot of the
+ * transaction is, and kept until one of these tables changes.
+ */
+#include "discreet.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "commands/trigger.h"
+#include "miscadmin.h"
+#include "port.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#define MOST_LEVELS 16
+#define FIRST_COMPARTMENT 15	/* its bit; below are those of the levels */
+#define MOST_COMPARTMENTS 47
+#define RANDOM_IDS 512
+
+PG_FUNCTION_INFO_V1(discreet_session_label);
+PG_FUNCTION_INFO_V1(discreet_written_label);
+PG_FUNCTION_INFO_V1(discreet_label_text);
+PG_FUNCTION_INFO_V1(discreet_label_bits);
+PG_FUNCTION_INFO_V1(discreet_is_trusted);
+PG_FUNCTION_INFO_V1(discreet_random_id);
+PG_FUNCTION_INFO_V1(discreet_levels_changed);
+
+char	   *level_wish = NULL;
+
+static MemoryContext cache = NULL;	/* reset as a whole */
+static bool cached = false;
+static bool changed_meanwhile;
+static Oid	tables[3];			/* _label_part, _clearance, _multilevel_table */
+static char *levels[MOST_LEVELS];
+static char *compartments[MOST_COMPARTMENTS];
+static int	level_count;
+static int	compartment_count;
+static List *multilevel_views;
+static List *multilevel_bases;
+
+/* texts of labels that were asked for, the latest first */
+typedef struct LabelText
+{
+	int64		label;
+	text	   *text;
+} LabelText;
+static LabelText *texts;
+static int	text_count;
+
+/* of the session user */
+static Oid	subject = InvalidOid;
+static bool cleared;
+static bool trusted;
+static int64 clearance;
+static int64 high_water = 0;
+
+/* the wish, read once */
+static bool wish_known = false;
+static int64 wish;
+
+static void
+forget_relation(Datum argument, Oid relation)
+{
+	if (relation == InvalidOid || relation == tables[0] || relation == tables[1] || relation == tables[2])
+	{
+		cached = false;
+		changed_meanwhile = true;
+	}
+}
+
+static void
+forget_roles(Datum argument, int cache_id, uint32 hash)
+{
+	cached = false;
+	changed_meanwhile = true;
+}
+
+static bool
+dominates(int64 high, int64 low)
+{
+	return (low & ~high) == 0;
+}
+
+static int64
+level_bits(int level)
+{
+	return ((int64) 1 << level) - 1;
+}
+
+/* ---- what the tables say */
+
+static void
+read_table(int number, const char *name, void (*take) (HeapTuple, TupleDesc))
+{
+	Oid			relation = get_relname_relid(name, get_namespace_oid("discreet", false));
+	Relation	table = table_open(relation, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(table, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+
+	tables[number] = relation;
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		take(tuple, RelationGetDescr(table));
+	systable_endscan(scan);
+	table_close(table, AccessShareLock);
+}
+
+static void
+take_label_part(HeapTuple tuple, TupleDesc columns)
+{
+	bool		isnull;
+	bool		is_level = DatumGetBool(heap_getattr(tuple, 1, columns, &isnull));
+	int			position = DatumGetInt16(heap_getattr(tuple, 2, columns, &isnull));
+	char	   *name = text_to_cstring(DatumGetTextPP(heap_getattr(tuple, 3, columns, &isnull)));
+
+	if (is_level)
+	{
+		levels[position] = name;
+		level_count = Max(level_count, position + 1);
+	}
+	else
+	{
+		compartments[position] = name;
+		compartment_count = Max(compartment_count, position + 1);
+	}
+}
+
+static void
+take_clearance(HeapTuple tuple, TupleDesc columns)
+{
+	bool		isnull;
+
+	if (DatumGetObjectId(heap_getattr(tuple, 1, columns, &isnull)) != subject)
+		return;
+	cleared = true;
+	clearance = DatumGetInt64(heap_getattr(tuple, 2, columns, &isnull));
+}
+
+static void
+take_multilevel_table(HeapTuple tuple, TupleDesc columns)
+{
+	bool		isnull;
+
+	multilevel_views = lappend_oid(multilevel_views, DatumGetObjectId(heap_getattr(tuple, 1, columns, &isnull)));
+	multilevel_bases = lappend_oid(multilevel_bases, DatumGetObjectId(heap_getattr(tuple, 2, columns, &isnull)));
+}
+
+static bool
+extension_is_there(void)
+{
+	Oid			schema = get_namespace_oid("discreet", true);
+
+	return OidIsValid(schema) && OidIsValid(get_extension_oid("discreet", true)) &&
+		OidIsValid(get_relname_relid("_multilevel_table", schema));
+}
+
+/* What was kept, or read anew after a change. */
+static void
+know_levels(void)
+{
+	MemoryContext before;
+	Oid			group;
+
+	if (cached && subject == GetSessionUserId())
+		return;
+	if (cache == NULL)
+	{
+		cache = AllocSetContextCreate(TopMemoryContext, "discreet levels", ALLOCSET_SMALL_SIZES);
+		CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
+		CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_roles, (Datum) 0);
+	}
+	/* only a superuser can become another subject, who starts anew */
+	if (subject != GetSessionUserId())
+		high_water = 0;
+	subject = GetSessionUserId();
+	MemoryContextReset(cache);
+	before = MemoryContextSwitchTo(cache);
+	memset(levels, 0, sizeof(levels));
+	memset(compartments, 0, sizeof(compartments));
+	level_count = compartment_count = text_count = 0;
+	texts = NULL;
+	multilevel_views = multilevel_bases = NIL;
+	cleared = trusted = wish_known = false;
+	cached = changed_meanwhile = false;
+	read_table(0, "_label_part", take_label_part);
+	read_table(1, "_clearance", take_clearance);
+	read_table(2, "_multilevel_table", take_multilevel_table);
+	group = get_role_oid("discreet_trusted", true);
+	trusted = OidIsValid(group) && is_member_of_role_nosuper(subject, group);
+	MemoryContextSwitchTo(before);
+	cached = !changed_meanwhile;
+}
+
+/* The multilevel tables: what users name, or what holds the rows. */
+List *
+multilevel_relations(bool base)
+{
+	if (!(cached && subject == GetSessionUserId()) && !extension_is_there())
+		return NIL;
+	know_levels();
+	return base ? multilevel_bases : multilevel_views;
+}
+
+/* ---- labels as texts */
+
+static int
+position_of(char **names, int count, const char *name, int length)
+{
+	for (int n = 0; n < count; n++)
+		if (names[n] != NULL && strlen(names[n]) == length && strncmp(names[n], name, length) == 0)
+			return n;
+	return -1;
+}
+
+/* Reads "S:CRYPTO,NATO"; tells what is wrong with it, or NULL. */
+static char *
+read_label(const char *label, int64 *bits)
+{
+	const char *colon = strchr(label, ':');
+	int			length = colon ? colon - label : strlen(label);
+	int			level = position_of(levels, level_count, label, length);
+
+	if (level < 0)
+		return psprintf("there is no level \"%s\"", pnstrdup(label, length));
+	*bits = level_bits(level);
+	while (colon != NULL)
+	{
+		const char *name = colon + 1;
+		int			compartment;
+
+		colon = strchr(name, ',');
+		length = colon ? colon - name : strlen(name);
+		compartment = position_of(compartments, compartment_count, name, length);
+		if (compartment < 0)
+			return psprintf("there is no compartment \"%s\"", pnstrdup(name, length));
+		*bits |= (int64) 1 << (FIRST_COMPARTMENT + compartment);
+	}
+	return NULL;
+}
+
+static text *
+label_text(int64 label)
+{
+	StringInfoData written;
+	MemoryContext before;
+	int			level = 0;
+	char		separator = ':';
+
+	for (int n = 0; n < text_count; n++)
+		if (texts[n].label == label)
+			return texts[n].text;
+
+	initStringInfo(&written);
+	while (level + 1 < level_count && (label & level_bits(level + 1)) == level_bits(level + 1))
+		level++;
+	if (levels[level] == NULL)
+		elog(ERROR, "a label without a level");
+	appendStringInfoString(&written, levels[level]);
+	for (int n = 0; n < compartment_count; n++)
+		if (label & ((int64) 1 << (FIRST_COMPARTMENT + n)))
+		{
+			appendStringInfo(&written, "%c%s", separator, compartments[n]);
+			separator = ',';
+		}
+	before = MemoryContextSwitchTo(cache);
+	texts = texts == NULL ? palloc(sizeof(LabelText)) : repalloc(texts, (text_count + 1) * sizeof(LabelText));
+	texts[text_count].label = label;
+	texts[text_count].text = cstring_to_text(written.data);
+	MemoryContextSwitchTo(before);
+	return texts[text_count++].text;
+}
+
+/* ---- the label of the session */
+
+/* What is wrong with a wished label for this subject, or NULL. */
+static char *
+wrong_wish(const char *wished, int64 *label)
+{
+	char	   *wrong = read_label(wished, label);
+
+	if (wrong != NULL)
+		return wrong;
+	if (!cleared)
+		return psprintf("role %s has no clearance", GetUserNameFromId(subject, false));
+	if (!dominates(clearance, *label))
+		return psprintf("label %s is not below the clearance of %s", wished, GetUserNameFromId(subject, false));
+	if (!trusted && !dominates(*label, high_water))
+		return psprintf("label %s is below what this session has read", wished);
+	return NULL;
+}
+
+bool
+check_level_wish(char **wished, void **extra, GucSource source)
+{
+	int64		label;
+	char	   *wrong;
+
+	if (**wished == '\0' || source != PGC_S_SESSION || !IsTransactionState() || IsParallelWorker() ||
+		InitializingParallelWorker || !extension_is_there())
+		return true;
+	know_levels();
+	wrong = wrong_wish(*wished, &label);
+	if (wrong == NULL)
+		return true;
+	GUC_check_errcode(ERRCODE_INSUFFICIENT_PRIVILEGE);
+	GUC_check_errmsg("%s", wrong);
+	GUC_check_errhint("A session may go up to its clearance; once something was read, not down again.");
+	return false;
+}
+
+void
+assign_level_wish(const char *wished, void *extra)
+{
+	wish_known = false;
+}
+
+static bool
+label_of_session(int64 *label)
+{
+	know_levels();
+	if (!cleared)
+		return false;
+	*label = clearance;
+	if (level_wish != NULL && *level_wish != '\0')
+	{
+		if (!wish_known)
+		{
+			char	   *wrong = wrong_wish(level_wish, &wish);
+
+			if (wrong != NULL)
+				ereport(ERROR,
+						(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", wrong),
+						 errhint("SET discreet.level to a label that this session may have, or RESET it.")));
+			wish_known = true;
+		}
+		*label = wish;
+	}
+	/* a wish that was good when it was read may have become too low since */
+	if (!trusted && !dominates(*label, high_water))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("label %s is below what this session has read", text_to_cstring(label_text(*label))),
+				 errhint("SET discreet.level to a label that this session may have, or connect anew.")));
+	return true;
+}
+
+/* The label at which the session works with multilevel tables: from now on it has read there. */
+static bool
+label_to_read(int64 *label)
+{
+	if (IsolationIsSerializable())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("multilevel tables cannot be used in a SERIALIZABLE transaction"),
+				 errhint("Its failures would tell lower sessions of higher ones; use REPEATABLE READ.")));
+	if (being_explained() && !superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("EXPLAIN ANALYZE would tell of rows above the session's label"),
+				 errhint("Use EXPLAIN without ANALYZE.")));
+	if (!label_of_session(label))
+		return false;
+	high_water |= *label;
+	return true;
+}
+
+void
+begin_reading(void)
+{
+	int64		label;
+
+	(void) label_to_read(&label);
+}
+
+/* _session_label(): NULL for a role without a clearance, to which no row is visible. */
+Datum
+discreet_session_label(PG_FUNCTION_ARGS)
+{
+	int64		label;
+
+	if (!label_to_read(&label))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(label);
+}
+
+/* _written_label(given, …): the label of the session when all given ones are it; NULL when others are given. */
+Datum
+discreet_written_label(PG_FUNCTION_ARGS)
+{
+	int64		label;
+	text	   *written;
+
+	if (!label_to_read(&label))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role %s has no clearance", GetUserNameFromId(GetSessionUserId(), false)),
+				 errhint("The security officer gives one with discreet.mls_clear().")));
+	written = label_text(label);
+	for (int n = 0; n < PG_NARGS(); n++)
+	{
+		text	   *given;
+
+		if (PG_ARGISNULL(n))
+			PG_RETURN_NULL();
+		if (get_fn_expr_argtype(fcinfo->flinfo, n) != TEXTOID)
+			elog(ERROR, "a label is a text");
+		given = PG_GETARG_TEXT_PP(n);
+		if (VARSIZE_ANY_EXHDR(given) != VARSIZE_ANY_EXHDR(written) ||
+			memcmp(VARDATA_ANY(given), VARDATA_ANY(written), VARSIZE_ANY_EXHDR(given)) != 0)
+			PG_RETURN_NULL();
+	}
+	PG_RETURN_INT64(label);
+}
+
+/* _label(bits): its text; NULL stands for the label of the session. */
+Datum
+discreet_label_text(PG_FUNCTION_ARGS)
+{
+	int64		label;
+
+	if (!PG_ARGISNULL(0))
+	{
+		know_levels();
+		PG_RETURN_TEXT_P(label_text(PG_GETARG_INT64(0)));
+	}
+	if (!label_of_session(&label))
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(label_text(label));
+}
+
+/* _label_bits(text) */
+Datum
+discreet_label_bits(PG_FUNCTION_ARGS)
+{
+	int64		label;
+	char	   *wrong;
+
+	know_levels();
+	wrong = read_label(text_to_cstring(PG_GETARG_TEXT_PP(0)), &label);
+	if (wrong != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong),
+				 errhint("A label is a level, or a level and compartments, as S:CRYPTO,NATO.")));
+	PG_RETURN_INT64(label);
+}
+
+Datum
+discreet_is_trusted(PG_FUNCTION_ARGS)
+{
+	know_levels();
+	PG_RETURN_BOOL(trusted && cleared);
+}
+
+/* _random_id(): a sequence would tell how many rows others write. Positive. */
+Datum
+discreet_random_id(PG_FUNCTION_ARGS)
+{
+	static int64 ids[RANDOM_IDS];
+	static int	left = 0;
+
+	if (left == 0)
+	{
+		if (!pg_strong_random(ids, sizeof(ids)))
+			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("no random numbers")));
+		left = RANDOM_IDS;
+	}
+	PG_RETURN_INT64((ids[--left] & PG_INT64_MAX) | 1);
+}
+
+/* A trigger on the tables that are kept here: every session reads them again. */
+Datum
+discreet_levels_changed(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		elog(ERROR, "_levels_changed is a trigger function");
+	CacheInvalidateRelcache(((TriggerData *) fcinfo->context)->tg_relation);
+	cached = false;
+	PG_RETURN_POINTER(NULL);
+}

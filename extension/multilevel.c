@@ -1,0 +1,222 @@
+/*
+ * multilevel.c: what statements may do with multilevel tables, beyond what their views and triggers see.
+ *
+ * A row lock or a LOCK would make lower sessions wait for higher ones; both are refused. An UPDATE tells the trigger which
+ * columns it sets, for a cell that is set to the value it shows becomes the session's own: the names of columns that are
+ * set are not known to a trigger, so they travel as the new value of column tc, which nobody can set.
+ */
+#include "discreet.h"
+
+#include "access/parallel.h"
+#include "access/relation.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/analyze.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteHandler.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+static post_parse_analyze_hook_type previous_post_parse_analyze = NULL;
+static ExecutorStart_hook_type previous_executor_start = NULL;
+static ProcessUtility_hook_type previous_process_utility = NULL;
+
+static void pg_attribute_noreturn()
+refuse_lock(Oid relation)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("rows of multilevel table %s cannot be locked", get_rel_name(relation)),
+			 errhint("A lock would make lower sessions wait for higher ones.")));
+}
+
+static void
+tell_columns_set(Query *query, Oid view)
+{
+	AttrNumber	tuple_class = get_attnum(view, "tc");
+	StringInfoData columns;
+	ListCell   *cell;
+
+	initStringInfo(&columns);
+	foreach(cell, query->targetList)
+	{
+		TargetEntry *target = lfirst_node(TargetEntry, cell);
+
+		if (target->resjunk)
+			continue;
+		if (target->resno == tuple_class)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("column tc cannot be set"),
+					 errhint("It is the least upper bound of the labels of the row.")));
+		appendStringInfo(&columns, "%c%d", columns.len == 0 ? '{' : ',', target->resno);
+	}
+	appendStringInfoChar(&columns, '}');
+	query->targetList = lappend(query->targetList,
+								makeTargetEntry((Expr *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
+																   CStringGetTextDatum(columns.data), false, false),
+												tuple_class, "tc", false));
+}
+
+static bool
+look_at_query(Node *node, List *views)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		Query	   *query = (Query *) node;
+		ListCell   *cell;
+
+		foreach(cell, query->rowMarks)
+		{
+			RangeTblEntry *entry = rt_fetch(lfirst_node(RowMarkClause, cell)->rti, query->rtable);
+
+			if (entry->rtekind == RTE_RELATION && list_member_oid(views, entry->relid))
+				refuse_lock(entry->relid);
+		}
+		if (query->resultRelation != 0)
+		{
+			Oid			target = rt_fetch(query->resultRelation, query->rtable)->relid;
+
+			if (list_member_oid(views, target))
+			{
+				if (query->onConflict != NULL)
+					ereport(ERROR,
+							(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+							 errmsg("multilevel table %s has no ON CONFLICT", get_rel_name(target)),
+							 errhint("SELECT discreet.mls_upsert('%s', '{…}') inserts or updates.", get_rel_name(target))));
+				if (query->commandType == CMD_UPDATE)
+					tell_columns_set(query, target);
+			}
+		}
+		return query_tree_walker(query, look_at_query, (void *) views, 0);
+	}
+	return expression_tree_walker(node, look_at_query, (void *) views);
+}
+
+/* Statements with a query; a ROLLBACK must not look at the catalog, which an aborted transaction cannot. */
+static void
+look_at_statement(ParseState *state, Query *statement, JumbleState *jumble)
+{
+	if (previous_post_parse_analyze)
+		previous_post_parse_analyze(state, statement, jumble);
+	if (statement->commandType != CMD_UTILITY)
+	{
+		List	   *views = multilevel_relations(false);
+
+		if (views != NIL)
+			look_at_query((Node *) statement, views);
+	}
+}
+
+/*
+ * Before a multilevel table is read, the session's label must be good, and is remembered as read. The view would ask for
+ * the label only when there is a row to look at, and whether that fails, would tell a session of rows above it. Views
+ * around the table hand row locks down to it.
+ */
+static void
+look_at_plan(QueryDesc *query, int flags)
+{
+	ListCell   *cell;
+	List	   *views = IsParallelWorker() ? NIL : multilevel_relations(false);
+
+	if (views != NIL && !(flags & EXEC_FLAG_EXPLAIN_ONLY))
+		foreach(cell, query->plannedstmt->rtable)
+			if (list_member_oid(views, lfirst_node(RangeTblEntry, cell)->relid))
+			{
+				begin_reading();
+				break;
+			}
+
+	foreach(cell, query->plannedstmt->rowMarks)
+	{
+		PlanRowMark *mark = lfirst_node(PlanRowMark, cell);
+		RangeTblEntry *entry = rt_fetch(mark->rti, query->plannedstmt->rtable);
+
+		if (RowMarkRequiresRowShareLock(mark->markType) && entry->rtekind == RTE_RELATION &&
+			list_member_oid(multilevel_relations(true), entry->relid))
+			refuse_lock(entry->relid);
+	}
+	if (previous_executor_start)
+		previous_executor_start(query, flags);
+	else
+		standard_ExecutorStart(query, flags);
+}
+
+static bool
+reaches_multilevel(Node *node, List *views)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *entry = (RangeTblEntry *) node;
+		bool		reaches = false;
+
+		if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_VIEW)
+			return false;
+		if (!list_member_oid(views, entry->relid))
+		{
+			Relation	view = relation_open(entry->relid, AccessShareLock);
+
+			reaches = query_tree_walker(get_view_query(view), reaches_multilevel, (void *) views,
+										QTW_EXAMINE_RTES_BEFORE);
+			relation_close(view, NoLock);
+			return reaches;
+		}
+		return true;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, reaches_multilevel, (void *) views, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, reaches_multilevel, (void *) views);
+}
+
+static void
+look_at_lock(LockStmt *statement)
+{
+	List	   *views = multilevel_relations(false);
+	ListCell   *cell;
+
+	foreach(cell, views == NIL ? NIL : statement->relations)
+	{
+		Oid			relation = RangeVarGetRelid(lfirst_node(RangeVar, cell), NoLock, true);
+		RangeTblEntry entry = {.type = T_RangeTblEntry, .rtekind = RTE_RELATION, .relid = relation};
+
+		if (!OidIsValid(relation))
+			continue;
+		entry.relkind = get_rel_relkind(relation);
+		if (reaches_multilevel((Node *) &entry, views))
+			refuse_lock(relation);
+	}
+}
+
+static void
+look_at_utility(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
+				ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver,
+				QueryCompletion *completion)
+{
+	if (IsA(statement->utilityStmt, LockStmt))
+		look_at_lock((LockStmt *) statement->utilityStmt);
+	if (previous_process_utility)
+		previous_process_utility(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
+	else
+		standard_ProcessUtility(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
+}
+
+void
+install_multilevel_hooks(void)
+{
+	previous_post_parse_analyze = post_parse_analyze_hook;
+	post_parse_analyze_hook = look_at_statement;
+	previous_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = look_at_plan;
+	previous_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = look_at_utility;
+}

@@ -1,0 +1,184 @@
+"""From a table to a multilevel one: what is kept, what is moved into view and triggers, what is refused, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from discreet.core.errors import (
+    DuplicateObjectError,
+    InvalidParameterError,
+    UndefinedColumnError,
+    WrongObjectTypeError,
+)
+from discreet.mls.table import INTERNAL, SHOWN, VARIABLES, Check, Column, Generated, Table, identifier
+
+RANDOM_TYPES = {"bigint": "discreet._random_id()", "integer": "(discreet._random_id() % 2147483648)::integer"}
+LONGEST_BASE_NAME = 48
+
+
+@dataclass(frozen=True)
+class OldColumn:
+    """`counted`: its default is a sequence; `sources`: of a generated column, the columns it is computed from."""
+
+    name: str
+    type_name: str
+    equals: str | None
+    ordered: bool
+    default: str | None
+    not_null: bool
+    counted: bool
+    generated: str | None
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OldTable:
+    """A table as the catalog knows it. `obstacles`: what cannot be kept, each with a reason."""
+
+    schema: str
+    name: str
+    columns: tuple[OldColumn, ...]
+    checks: tuple[Check, ...]
+    keys: tuple[tuple[str, frozenset[str]], ...]
+    obstacles: tuple[tuple[str, str], ...]
+
+    @property
+    def quoted_name(self) -> str:
+        return f"{identifier(self.schema)}.{identifier(self.name)}"
+
+
+def multilevel(old: OldTable, key: list[str] | None, columns: list[str] | None, base_name: str) -> Table:
+    """The multilevel table that an ordinary one becomes; whatever stands in the way is an error that says why."""
+    for obstacle, hint in old.obstacles:
+        raise WrongObjectTypeError(f"{old.quoted_name} {obstacle}", hint)
+    if not key:
+        raise InvalidParameterError("no key is given", "Name the columns that tell entities apart: ARRAY['name'].")
+    by_name = {column.name: column for column in old.columns}
+    for name in [*key, *(columns or ())]:
+        if name not in by_name:
+            raise UndefinedColumnError(
+                f'{old.quoted_name} has no column "{name}"', f"Its columns are: {', '.join(by_name)}."
+            )
+    for group in (key, columns or []):
+        if len(set(group)) < len(group):
+            raise InvalidParameterError("a column is named twice", "Name each column once.")
+    stored = [column for column in old.columns if column.generated is None]
+    cells = [column.name for column in stored if column.name not in key] if columns is None else columns
+    for name in [*key, *cells]:
+        if by_name[name].generated is not None:
+            raise InvalidParameterError(
+                f'column "{name}" is generated',
+                "It has the least upper bound of the labels of what it is computed from.",
+            )
+    if set(key) & set(cells):
+        raise InvalidParameterError(f'column "{min(set(key) & set(cells))}" is in the key', "Keys have one label.")
+    left_out = [column.name for column in stored if column.name not in {*key, *cells}]
+    if left_out:
+        raise InvalidParameterError(
+            f"columns without a place: {', '.join(left_out)}",
+            "Each column belongs to the key or has labels of its own; leave columns out to label all.",
+        )
+    refuse_names(old, [*key, *cells])
+    refuse_keys(old, frozenset(key))
+    for name in key:
+        if by_name[name].equals is None or not by_name[name].ordered:
+            raise InvalidParameterError(
+                f'column "{name}" of type {by_name[name].type_name} cannot be a key: its values cannot be ordered',
+                "Take a column of numbers, text, uuid or the like.",
+            )
+    generated = tuple(
+        Generated(new_column(column), column.generated, column.sources)
+        for column in old.columns
+        if column.generated is not None
+    )
+    return Table(
+        old.schema, old.name, base_name, tuple(new_column(by_name[name]) for name in key),
+        tuple(new_column(by_name[name]) for name in cells), old.checks, generated,
+    )  # fmt: skip
+
+
+def new_column(old: OldColumn) -> Column:
+    """A sequence would tell each session how much the others insert, so numbers are drawn at random instead."""
+    default = old.default
+    if old.counted:
+        if old.type_name not in RANDOM_TYPES:
+            raise WrongObjectTypeError(
+                f'column "{old.name}" of type {old.type_name} is numbered by a sequence, which all labels would share',
+                "Make it bigint: then numbers are drawn at random.",
+            )
+        default = RANDOM_TYPES[old.type_name]
+    return Column(old.name, old.type_name, old.equals, default)
+
+
+def refuse_names(old: OldTable, names: list[str]) -> None:
+    every = [column.name for column in old.columns]
+    for name in every:
+        if name in SHOWN or name in INTERNAL or name in VARIABLES:
+            raise DuplicateObjectError(f'column "{name}" has a name that a multilevel table needs', "Rename it.")
+        if f"{name}_label" in every:
+            raise DuplicateObjectError(
+                f'column "{name}_label" has the name that the labels of column "{name}" need', "Rename it."
+            )
+        if len(f"{name}_label".encode()) > 63:
+            raise InvalidParameterError(f'the name of column "{name}" is too long', "57 bytes leave room for _label.")
+
+
+def refuse_keys(old: OldTable, key: frozenset[str]) -> None:
+    for name, columns in old.keys:
+        if columns != key:
+            raise WrongObjectTypeError(
+                f"{old.quoted_name} has the unique key {name}, which would tell of rows above a session's label",
+                "Of a multilevel table only the key is unique, and only together with its label: drop the other ones.",
+            )
+
+
+def base_name(name: str, taken: frozenset[str]) -> str:
+    """A name for the table that holds the rows."""
+    short = name.encode()[:LONGEST_BASE_NAME].decode(errors="ignore")
+    for candidate in candidates(short):
+        if candidate not in taken:
+            return candidate
+    raise AssertionError
+
+
+def candidates(name: str) -> Iterator[str]:
+    yield f"{name}_mls"
+    number = 2
+    while True:
+        yield f"{name}_mls{number}"
+        number += 1
+
+
+def changes(old: OldTable, table: Table, constraints: list[str]) -> list[str]:
+    """What makes the base table of the old one. It keeps rows, storage and plain indexes."""
+    base = table.base
+    alter = [f"DROP CONSTRAINT {identifier(name)}" for name in constraints]
+    for column in old.columns:
+        name = identifier(column.name)
+        if column.generated is not None:
+            alter.append(f"DROP COLUMN {name}")
+        elif column.default is not None:
+            alter.append(f"ALTER COLUMN {name} DROP DEFAULT")
+        elif column.counted:
+            alter.append(f"ALTER COLUMN {name} DROP IDENTITY")
+    alter += [f"ALTER COLUMN {cell.quoted} DROP NOT NULL" for cell in table.cells]
+    alter += [f"ALTER COLUMN {key.quoted} SET NOT NULL" for key in table.key]
+    added = (
+        "ADD COLUMN _row_id bigint NOT NULL DEFAULT discreet._random_id(), ADD COLUMN _entity bigint,"
+        " ADD COLUMN _key_label bigint NOT NULL DEFAULT 0, ADD COLUMN _label bigint NOT NULL DEFAULT 0,"
+        " ADD COLUMN _slot bigint NOT NULL DEFAULT 0, ADD COLUMN _dead boolean NOT NULL DEFAULT false,"
+        " ADD COLUMN _source bigint[]"
+    )
+    keys = ", ".join(key.quoted for key in table.key)
+    index = f"{identifier(table.base_name + '_key')} ON {base} ({keys}, _key_label, _slot)"
+    entity = f"{identifier(table.base_name + '_entity')} ON {base} (_entity, _label) INCLUDE (_dead)"
+    return [
+        f"ALTER TABLE {old.quoted_name} RENAME TO {identifier(table.base_name)}",
+        *(f"ALTER TABLE {base} {change}" for change in alter),
+        f"ALTER TABLE {base} {added}",
+        f"ALTER TABLE {base} ALTER COLUMN _row_id DROP DEFAULT, ALTER COLUMN _key_label DROP DEFAULT,"
+        " ALTER COLUMN _label DROP DEFAULT, ALTER COLUMN _slot DROP DEFAULT",
+        f"CREATE UNIQUE INDEX {index}",
+        f"CREATE UNIQUE INDEX {entity} WHERE _entity IS NOT NULL",
+    ]

@@ -1,0 +1,118 @@
+"""What a multilevel table is made of, as the texts of its view and triggers need it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+# columns of the base table beside the user's own
+INTERNAL = ("_row_id", "_entity", "_key_label", "_label", "_slot", "_dead", "_source")
+# variables of the triggers: where an expression of the user names a column, that must be meant
+VARIABLES = ("_c", "_named", "_is_set", "_acted", "_labels", "_top", "_root", "_l", "_key", "_at", "_from")
+# columns of the view beside the user's own and their labels
+SHOWN = ("tc", "row_id")
+# where the value of a cell is; anything else is the label of the row from which it is borrowed
+OWN, ABSENT = -2, -1
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A string constant that means the same under every setting."""
+    quoted = "'" + text.replace("'", "''") + "'"
+    return "E" + quoted.replace("\\", "\\\\") if "\\" in text else quoted
+
+
+@dataclass(frozen=True)
+class Column:
+    """`equals`: its operator of equality as it is written, None when the type has none."""
+
+    name: str
+    type_name: str
+    equals: str | None
+    default: str | None = None
+
+    @property
+    def quoted(self) -> str:
+        return identifier(self.name)
+
+    @property
+    def label(self) -> str:
+        return identifier(f"{self.name}_label")
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A column that is computed from others; its label is the least upper bound of theirs."""
+
+    column: Column
+    expression: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    expression: str
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The child's columns name a row of the parent by its key."""
+
+    columns: tuple[str, ...]
+    parent: str
+    parent_key: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Child:
+    """A multilevel table that names rows of this one, by columns in the order of the key."""
+
+    name: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """`key` and `cells` in the order of the view."""
+
+    schema: str
+    name: str
+    base_name: str
+    key: tuple[Column, ...]
+    cells: tuple[Column, ...]
+    checks: tuple[Check, ...] = ()
+    generated: tuple[Generated, ...] = ()
+    references: tuple[Reference, ...] = ()
+    children: tuple[Child, ...] = ()
+
+    @property
+    def view(self) -> str:
+        return f"{identifier(self.schema)}.{identifier(self.name)}"
+
+    @property
+    def base(self) -> str:
+        return f"{identifier(self.schema)}.{identifier(self.base_name)}"
+
+    def function(self, act: str) -> str:
+        return f"{identifier(self.schema)}.{identifier(f'{self.base_name}_{act}')}"
+
+    def attribute(self, column: Column) -> int:
+        """The number of a column in the view, where every column is followed by its label."""
+        return 2 * [*self.key, *self.cells].index(column) + 1
+
+    def same_key(self, one: str, other: str) -> str:
+        return " AND ".join(f"{one}.{key.quoted} {key.equals} {other}.{key.quoted}" for key in self.key)
+
+    def columns_of(self, alias: str) -> str:
+        return listed(f"{alias}.{column.quoted}" for column in (*self.key, *self.cells))
+
+    def columns(self) -> str:
+        return listed(column.quoted for column in (*self.key, *self.cells))
+
+
+def listed(parts: Iterable[str]) -> str:
+    return ", ".join(parts)

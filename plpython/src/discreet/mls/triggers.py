@@ -1,0 +1,348 @@
+"""The triggers of a multilevel table, as text: PL/pgSQL that is made once, and looks up nothing but rows.
+
+Each writes at the label of the session, `_c`, and looks at visible rows alone. So nothing of what it does, tells or
+waits for depends on rows above: a key is unique with its label, rows of other labels are never touched, and what is
+deleted stays as a tombstone for rows above that borrow from it.
+"""
+
+# ruff: noqa: S608 - names are quoted; what else is in these texts comes from the catalog
+
+from __future__ import annotations
+
+from discreet.mls.table import ABSENT, OWN, Table, listed, literal
+from discreet.mls.view import visible
+
+
+def header(table: Table, act: str) -> str:
+    return (
+        f"CREATE OR REPLACE FUNCTION {table.function(act)}()\nRETURNS trigger\nLANGUAGE plpgsql\nSECURITY DEFINER\n"
+        "SET search_path = pg_catalog, pg_temp\nAS $trigger$\n#variable_conflict use_column\n"
+    )
+
+
+def duplicate(table: Table) -> str:
+    return (
+        "RAISE unique_violation USING\n"
+        f"            MESSAGE = {literal(f'duplicate key in multilevel table {table.view}')},\n"
+        "            HINT = 'A row with this key is visible at the label of the session.';"
+    )
+
+
+def checks(table: Table) -> str:
+    """CHECKs hold for the row as its writer sees it."""
+    every = [*table.key, *table.cells]
+    row = listed(f"NEW.{column.quoted} AS {column.quoted}" for column in every)
+    computed = listed([f"{each.expression} AS {each.column.quoted}" for each in table.generated])
+    source = (
+        f"(SELECT {row}) written" if not computed else f"(SELECT written.*, {computed} FROM (SELECT {row}) written) w"
+    )
+    return "".join(
+        f"    IF NOT coalesce((SELECT {check.expression} FROM {source}), true) THEN\n"
+        "        RAISE check_violation USING\n"
+        f"            MESSAGE = {literal(f'row of multilevel table {table.view} violates check {check.name}')};\n"
+        "    END IF;\n"
+        for check in table.checks
+    )
+
+
+def references(table: Table) -> str:
+    """A parent that the session does not see is as good as none."""
+    text = ""
+    for reference in table.references:
+        named = listed(f"NEW.{column}" for column in reference.columns)
+        same = " AND ".join(
+            f"p.{key.quoted} {key.equals} NEW.{column}"
+            for key, column in zip(reference.parent_key, reference.columns, strict=True)
+        )
+        text += (
+            f"    IF NOT (ROW({named}) IS NULL) AND NOT EXISTS (SELECT FROM {reference.parent} p WHERE {same}) THEN\n"
+            "        RAISE foreign_key_violation USING\n"
+            f"            MESSAGE = {literal(f'row of {table.view} names no visible row of {reference.parent}')};\n"
+            "    END IF;\n"
+        )
+    return text
+
+
+def known_key(table: Table, label: str) -> str:
+    return (
+        f"EXISTS (SELECT FROM {table.base} s WHERE {table.same_key('s', 'NEW')}"
+        f" AND NOT s._dead AND {visible('s', label)})"
+    )
+
+
+def generated_refused(table: Table) -> str:
+    return "".join(
+        f"    IF NEW.{each.column.quoted} IS NOT NULL THEN\n"
+        "        RAISE generated_always USING\n"
+        f"            MESSAGE = {literal(f'column {each.column.name} is generated and cannot be written')};\n"
+        "    END IF;\n"
+        for each in table.generated
+    )
+
+
+def insert_function(table: Table) -> str:
+    cells = table.cells
+    labels = listed(f"NEW.{column.label}" for column in (*table.key, *cells))
+    source = "NULL"
+    if cells:
+        missing = " AND ".join(f"NEW.{cell.quoted} IS NOT NULL" for cell in cells)
+        each = listed(f"CASE WHEN NEW.{cell.quoted} IS NULL THEN {ABSENT} ELSE {OWN} END" for cell in cells)
+        source = f"CASE WHEN NOT ({missing}) THEN ARRAY[{each}]::bigint[] END"
+    return (
+        header(table, "insert")
+        + f"""DECLARE
+    _c bigint := discreet._written_label({labels});
+BEGIN
+{generated_refused(table)}    IF _c IS NULL THEN
+        RETURN {table.function("load")}(NEW);
+    END IF;
+{checks(table)}{references(table)}    INSERT INTO {table.base}
+        ({table.columns()}, _row_id, _key_label, _label, _slot, _dead, _source)
+    SELECT {table.columns_of("NEW")}, NEW.row_id, _c, _c, 0, false,
+        {source}
+    WHERE NOT {known_key(table, "_c")}
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        {duplicate(table)}
+    END IF;
+    RETURN NEW;
+END
+$trigger$"""
+    )
+
+
+def load_function(table: Table) -> str:
+    """A row whose labels are given is decomposed: one stored row at each of its labels, and one at their upper bound.
+
+    In the row at a label, cells of that label are its own, and cells of lower labels borrowed from there; any other
+    cell is borrowed from the root, where it is absent.
+    """
+    cells = table.cells
+    count = len(cells)
+    given = listed(f"coalesce(discreet._label_bits(NEW.{cell.label}), _c)" for cell in cells)
+    values = listed(
+        f"CASE WHEN _labels[{place}] = _l THEN NEW.{cell.quoted} END" for place, cell in enumerate(cells, 1)
+    )
+    absent = "".join(
+        f"    IF NEW.{cell.quoted} IS NULL AND _labels[{place}] = _c THEN _labels[{place}] := {ABSENT}; END IF;\n"
+        for place, cell in enumerate(cells, 1)
+    )
+    source = listed(
+        f"CASE WHEN _labels[{place}] = _l THEN {OWN} WHEN _l = _key THEN {ABSENT}"
+        f" WHEN _labels[{place}] <> {ABSENT} AND (_labels[{place}] & ~_l) = 0 THEN _labels[{place}] ELSE _key END"
+        for place in range(1, count + 1)
+    )
+    written = "".join(
+        f"    NEW.{cell.label} := discreet._label(NULLIF(_labels[{place}], {ABSENT}));\n"
+        for place, cell in enumerate(cells, 1)
+    )
+    keys = "".join(f"    NEW.{key.label} := discreet._label(_key);\n" for key in table.key)
+    key_labels = listed(f"discreet._label_bits(NEW.{key.label})" for key in table.key)
+    body = f"""DECLARE
+    _c bigint := discreet._written_label();
+    _key bigint := coalesce({key_labels}, _c);
+    _labels bigint[] := ARRAY[{given}]::bigint[];
+    _top bigint := _key;
+    _root bigint := NEW.row_id;
+    _l bigint;
+BEGIN
+    IF NOT discreet._is_trusted() THEN
+        PERFORM discreet._deny({literal(table.view)}, 'INSERT', 'only trusted sessions give labels when they write',
+            'Leave the label columns out: what is written has the label of the session.');
+    END IF;
+    IF EXISTS (SELECT FROM unnest(ARRAY[{key_labels}]::bigint[]) k WHERE k <> _key) THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'the columns of a key have one label';
+    END IF;
+    IF EXISTS (SELECT FROM unnest(_labels || _key) k WHERE (k & ~_c) <> 0) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a label is above that of the session',
+            HINT = 'Load with a session whose label dominates all labels that it gives.';
+    END IF;
+    IF EXISTS (SELECT FROM unnest(_labels) k WHERE (_key & ~k) <> 0) THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'the label of a cell does not dominate that of the key';
+    END IF;
+{absent}{checks(table)}{references(table)}    FOREACH _l IN ARRAY _labels LOOP
+        _top := _top | CASE WHEN _l = {ABSENT} THEN 0 ELSE _l END;
+    END LOOP;
+    FOR _l IN SELECT DISTINCT k FROM unnest(_labels || _key || _top) k WHERE k <> {ABSENT} ORDER BY k LOOP
+        INSERT INTO {table.base} ({table.columns()}, _row_id, _entity, _key_label, _label, _slot, _dead, _source)
+        SELECT {listed(f"NEW.{key.quoted}" for key in table.key)}{", " + values if cells else ""},
+            NEW.row_id, CASE WHEN _l <> _key THEN _root END, _key, _l, CASE WHEN _l = _key THEN 0 ELSE NEW.row_id END,
+            false, ARRAY[{source}]::bigint[]
+        WHERE _l <> _key OR NOT {known_key(table, "_c")}
+        ON CONFLICT DO NOTHING;
+        IF NOT FOUND THEN
+            {duplicate(table)}
+        END IF;
+        EXIT WHEN _l = _top;
+        NEW.row_id := discreet._random_id();
+    END LOOP;
+{keys}{written}    NEW.tc := discreet._label(CASE WHEN {ABSENT} = ANY (_labels) THEN _c ELSE _top END);
+    RETURN NEW;
+END
+$trigger$"""
+    return (
+        f"CREATE OR REPLACE FUNCTION {table.function('load')}(new {table.view})\nRETURNS {table.view}\n"
+        "LANGUAGE plpgsql\nVOLATILE\nSECURITY DEFINER\nSET search_path = pg_catalog, pg_temp\nAS $trigger$\n"
+        f"#variable_conflict use_column\n{body}"
+    )
+
+
+def changed(table: Table, place: int) -> str:
+    """Values of a type without equality are compared as texts."""
+    cell = table.cells[place]
+    text = "" if cell.equals else "::text"
+    return f"NEW.{cell.quoted}{text} IS DISTINCT FROM OLD.{cell.quoted}{text}"
+
+
+def update_function(table: Table) -> str:
+    cells = list(enumerate(table.cells, 1))
+    is_set = listed(f"{table.attribute(cell)} = ANY (_named)" for _, cell in cells)
+    differs = listed(changed(table, place - 1) for place, _ in cells)
+    fixed = [f"NEW.{key.quoted} {key.equals} OLD.{key.quoted}" for key in table.key]
+    fixed += [f"NEW.{column.label} = OLD.{column.label}" for column in (*table.key, *table.cells)]
+    fixed += ["NEW.row_id = OLD.row_id"]
+    generated = "".join(
+        f"    IF NEW.{each.column.quoted}::text IS DISTINCT FROM OLD.{each.column.quoted}::text THEN\n"
+        "        RAISE generated_always USING\n"
+        f"            MESSAGE = {literal(f'column {each.column.name} is generated and cannot be written')};\n"
+        "    END IF;\n"
+        for each in table.generated
+    )
+    in_place = listed(
+        f"{cell.quoted} = CASE WHEN _is_set[{place}] THEN NEW.{cell.quoted} ELSE t.{cell.quoted} END"
+        for place, cell in cells
+    )
+    owned = listed(f"CASE WHEN _is_set[{place}] THEN {OWN} ELSE t._source[{place}] END" for place, _ in cells)
+    own_values = listed(f"CASE WHEN _is_set[{place}] THEN NEW.{cell.quoted} END" for place, cell in cells)
+    borrowed = listed(
+        f"CASE WHEN _is_set[{place}] THEN {OWN} WHEN s._source[{place}] >= 0 THEN s._source[{place}] ELSE s._label END"
+        for place, _ in cells
+    )
+    again = listed(
+        f"{cell.quoted} = CASE WHEN t._dead OR _is_set[{place}] THEN excluded.{cell.quoted} ELSE t.{cell.quoted} END"
+        for place, cell in cells
+    )
+    again_owned = listed(
+        f"CASE WHEN t._dead OR _is_set[{place}] THEN excluded._source[{place}] ELSE t._source[{place}] END"
+        for place, _ in cells
+    )
+    labels = "".join(
+        f"    IF _is_set[{place}] THEN NEW.{cell.label} := discreet._label(_c); END IF;\n" for place, cell in cells
+    )
+    return (
+        header(table, "update")
+        + f"""DECLARE
+    _c bigint := discreet._written_label();
+    _named int2[];
+    _is_set boolean[];
+    _acted record;
+BEGIN
+    IF NOT ({" AND ".join(fixed)}) THEN
+        RAISE feature_not_supported USING
+            MESSAGE = {literal(f"keys, labels and ids of multilevel table {table.view} cannot be updated")},
+            HINT = 'DELETE and INSERT give a row another key; discreet.mls_declassify() lowers a label.';
+    END IF;
+{generated}    -- the columns that the statement sets, which a hook of the extension tells; else those that differ
+    IF starts_with(NEW.tc, '{{') THEN
+        _named := NEW.tc;
+        _is_set := ARRAY[{is_set}]::boolean[];
+    ELSE
+        _is_set := ARRAY[{differs}]::boolean[];
+    END IF;
+    NEW.tc := OLD.tc;
+    IF NOT coalesce(true = ANY (_is_set), false) THEN
+        RETURN NEW;
+    END IF;
+{checks(table)}{references(table)}"""
+        + (
+            f"""    UPDATE {table.base} t SET {in_place},
+        _source = CASE WHEN t._source IS NOT NULL THEN ARRAY[{owned}] END
+    WHERE {table.same_key("t", "OLD")} AND t._row_id = OLD.row_id AND t._label = _c AND NOT t._dead;
+    IF NOT FOUND THEN
+        -- the row lives at a lower label; of several it must be the highest
+        SELECT s._label AS label, coalesce(s._entity, s._row_id) AS entity, s._dead AS dead,
+            coalesce(bool_or((s._label & ~o._label) = 0), false) AS is_below, count(o._label) > 0 AS has_others
+        INTO _acted
+        FROM {table.base} s LEFT JOIN {table.base} o ON {table.same_key("o", "s")}
+            AND o._entity = coalesce(s._entity, s._row_id) AND NOT o._dead AND {visible("o", "_c")}
+            AND (o._label & ~s._label) <> 0
+        WHERE {table.same_key("s", "OLD")} AND s._row_id = OLD.row_id
+        GROUP BY s._label, s._entity, s._row_id, s._dead;
+        IF _acted.entity IS NULL OR _acted.dead OR _acted.label = _c OR _acted.is_below THEN
+            RETURN NULL;
+        END IF;
+        IF _acted.has_others THEN
+            RAISE feature_not_supported USING
+                MESSAGE = {literal(f"an entity of multilevel table {table.view} has several highest versions")},
+                HINT = 'At the label of one of them, or above both, discreet.mls_uplevel() settles which value holds.';
+        END IF;
+        NEW.row_id := discreet._random_id();
+        INSERT INTO {table.base} AS t ({table.columns()}, _row_id, _entity, _key_label, _label, _slot, _dead, _source)
+        SELECT {listed("s." + key.quoted for key in table.key)}, {own_values},
+            NEW.row_id, _acted.entity, s._key_label, _c, NEW.row_id, false, ARRAY[{borrowed}]
+        FROM {table.base} s
+        WHERE {table.same_key("s", "OLD")} AND s._row_id = OLD.row_id
+        ON CONFLICT (_entity, _label) WHERE _entity IS NOT NULL DO UPDATE SET {again},
+            _source = ARRAY[{again_owned}], _dead = false
+        RETURNING t._row_id INTO NEW.row_id;
+    END IF;
+{labels}    NEW.tc := discreet._label(_c);
+"""
+            if cells
+            else ""
+        )
+        + "    RETURN NEW;\nEND\n$trigger$"
+    )
+
+
+def children(table: Table) -> str:
+    """A parent that visible rows name stays; rows that are not visible do not count."""
+    text = ""
+    for child in table.children:
+        same = " AND ".join(
+            f"k.{column} {key.equals} OLD.{key.quoted}" for key, column in zip(table.key, child.columns, strict=True)
+        )
+        text += (
+            f"    IF EXISTS (SELECT FROM {child.name} k WHERE {same}) THEN\n"
+            "        RAISE foreign_key_violation USING\n"
+            f"            MESSAGE = {literal(f'row of {table.view} is named by visible rows of {child.name}')};\n"
+            "    END IF;\n"
+        )
+    return text
+
+
+def delete_function(table: Table) -> str:
+    return (
+        header(table, "delete")
+        + f"""DECLARE
+    _c bigint := discreet._written_label();
+    _at bigint;
+BEGIN
+{children(table)}    UPDATE {table.base} t SET _dead = true, _slot = t._row_id
+    WHERE {table.same_key("t", "OLD")} AND t._row_id = OLD.row_id AND t._label = _c AND NOT t._dead;
+    IF NOT FOUND THEN
+        SELECT s._label INTO _at FROM {table.base} s
+        WHERE {table.same_key("s", "OLD")} AND s._row_id = OLD.row_id;
+        IF _at <> _c THEN
+            PERFORM discreet._deny({literal(table.view)}, 'DELETE',
+                'a row that lives at a lower label cannot be deleted',
+                'A session deletes rows at its own label; tc and the labels of the row tell where it lives.');
+        END IF;
+        RETURN NULL;
+    END IF;
+    RETURN OLD;
+END
+$trigger$"""
+    )
+
+
+def functions(table: Table) -> list[str]:
+    return [load_function(table), insert_function(table), update_function(table), delete_function(table)]
+
+
+def create_triggers(table: Table) -> list[str]:
+    return [
+        f"CREATE TRIGGER discreet_mls_{act} INSTEAD OF {act.upper()} ON {table.view}\n"
+        f"FOR EACH ROW EXECUTE FUNCTION {table.function(act)}()"
+        for act in ("insert", "update", "delete")
+    ]

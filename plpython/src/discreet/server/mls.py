@@ -1,0 +1,202 @@
+"""Multilevel tables on the database: what the functions mls_* call."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from discreet.core.curation import Relation, own_table, require_curator
+from discreet.core.declarations import given
+from discreet.core.errors import InvalidParameterError, UndefinedObjectError
+from discreet.mls import conversion, triggers, view
+from discreet.mls.labels import Lattice
+from discreet.mls.table import Table, identifier
+from discreet.server.catalog import DatabaseCatalog
+from discreet.server.entry import sql_errors
+from discreet.server.mls_catalog import read_table
+from discreet.server.plpy import Plpy, run
+
+GRANTED = ("SELECT", "INSERT", "UPDATE", "DELETE")
+
+# schemas in which a role may create tables; temporary ones end with the session, which cannot go down
+CREATES = """
+    SELECT n.nspname AS schema FROM pg_namespace n
+    WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+      AND has_schema_privilege(:role::regrole::oid, n.oid, 'CREATE')
+    ORDER BY 1
+"""
+
+PRIVILEGES = """
+    SELECT NULL::text AS name, a.privilege_type AS privilege, a.is_grantable AS grantable,
+           CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee
+    FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = :oid::oid AND a.grantee <> c.relowner
+    UNION ALL
+    SELECT t.attname, a.privilege_type, a.is_grantable,
+           CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END
+    FROM pg_class c JOIN pg_attribute t ON t.attrelid = c.oid AND t.attnum > 0, aclexplode(t.attacl) a
+    WHERE c.oid = :oid::oid AND a.grantee <> c.relowner
+"""
+
+
+def log(plpy: Plpy, act: str, relation: str | None, **details: Any) -> None:
+    """Written on the ledger's connection before anything is done, so it stays whatever becomes of the transaction."""
+    run(
+        plpy, "SELECT discreet._label_log(:act::text, :relation::text, :details::jsonb)",
+        act=act, relation=relation, details=json.dumps(details),
+    )  # fmt: skip
+
+
+def lattice(plpy: Plpy) -> Lattice | None:
+    rows = run(plpy, "SELECT is_level, name FROM discreet._label_part ORDER BY position")
+    if not rows:
+        return None
+    return Lattice(
+        tuple(row["name"] for row in rows if row["is_level"]), tuple(row["name"] for row in rows if not row["is_level"])
+    )
+
+
+@sql_errors
+def define(plpy: Plpy, levels: list[str] | None, compartments: list[str] | None) -> None:
+    require_curator(DatabaseCatalog(plpy))
+    wished = Lattice(tuple(given("levels", levels)), tuple(given("compartments", compartments)))
+    plpy.execute("LOCK TABLE discreet._label_part IN SHARE ROW EXCLUSIVE MODE")
+    old = lattice(plpy)
+    in_use = run(plpy, "SELECT FROM discreet._multilevel_table UNION ALL SELECT FROM discreet._clearance")
+    if old is not None and len(in_use) > 0 and not wished.extends(old):
+        raise InvalidParameterError(
+            "the labels in use would change their meaning",
+            "Name the old levels and compartments in their order, and new ones after them.",
+        )
+    log(plpy, "mls_define", None, levels=wished.levels, compartments=wished.compartments)
+    plpy.execute("DELETE FROM discreet._label_part")
+    for is_level, names in ((True, wished.levels), (False, wished.compartments)):
+        for position, name in enumerate(names):
+            run(
+                plpy, "INSERT INTO discreet._label_part VALUES (:is_level::boolean, :position::int2, :name::text)",
+                is_level=is_level, position=position, name=name,
+            )  # fmt: skip
+
+
+def known_lattice(plpy: Plpy) -> Lattice:
+    found = lattice(plpy)
+    if found is None:
+        raise UndefinedObjectError("there are no levels", "Name them with discreet.mls_define(ARRAY['U', 'C', 'S']).")
+    return found
+
+
+@sql_errors
+def clear(plpy: Plpy, role: str | None, label: str | None) -> None:
+    require_curator(DatabaseCatalog(plpy))
+    name = given("role", role)
+    if not run(plpy, "SELECT FROM pg_roles WHERE oid = :role::regrole", role=name):
+        raise UndefinedObjectError(f"there is no role {name}", "Make it first, with CREATE ROLE.")
+    bits = None if label is None else known_lattice(plpy).bits(label)
+    log(plpy, "mls_clear", None, role=name, clearance=label)
+    if bits is None:
+        run(plpy, "DELETE FROM discreet._clearance WHERE role = :role::regrole", role=name)
+        return
+    run(
+        plpy, "INSERT INTO discreet._clearance VALUES (:role::regrole, :label::bigint)"
+              " ON CONFLICT (role) DO UPDATE SET label = excluded.label",
+        role=name, label=bits,
+    )  # fmt: skip
+    schemas = [row["schema"] for row in run(plpy, CREATES, role=name)]
+    if schemas:
+        plpy.warning(
+            f"role {name} may create tables, in which what it sees has no label",
+            hint=f"REVOKE CREATE ON SCHEMA {', '.join(schemas)} FROM {name}, or from the group that holds it.",
+        )
+
+
+@sql_errors
+def make_multilevel(plpy: Plpy, relation: str | None, key: list[str] | None, columns: list[str] | None) -> None:
+    known_lattice(plpy)
+    catalog = DatabaseCatalog(plpy)
+    source = own_table(catalog, relation)
+    plpy.execute(f"LOCK TABLE ONLY {source.quoted_name} IN ACCESS EXCLUSIVE MODE")
+    old, constraints, former = read_table(plpy, source)
+    table = conversion.multilevel(old, key, columns, conversion.base_name(source.name, taken_names(plpy, source)))
+    privileges = list(run(plpy, PRIVILEGES, oid=source.oid))
+    refuse_nulls(plpy, source, table)
+    log(plpy, "mls_table", source.quoted_name, key=key)
+    try:
+        with plpy.subtransaction():
+            for statement in conversion.changes(old, table, constraints):
+                plpy.execute(statement)
+    except plpy.SPIError as error:
+        if getattr(error, "sqlstate", None) == "23505":
+            raise InvalidParameterError(
+                f"the key is not unique in {source.quoted_name}",
+                "Name columns that together are, or remove duplicates.",
+            ) from None
+        raise
+    create(plpy, table, source.oid)
+    grant(plpy, table, privileges)
+    run(
+        plpy, "INSERT INTO discreet._multilevel_table (relation, base, key, cells, checks, generated, former)"
+              " VALUES (to_regclass(:view::text), :base::oid, :key::name[], :cells::name[], :checks::jsonb,"
+              " :generated::jsonb, :former::jsonb)",
+        view=table.view, base=source.oid, key=[each.name for each in table.key],
+        cells=[each.name for each in table.cells],
+        checks=json.dumps([{"name": each.name, "expression": each.expression} for each in table.checks]),
+        generated=json.dumps([
+            {"name": each.column.name, "type": each.column.type_name, "expression": each.expression,
+             "sources": each.sources} for each in table.generated]),
+        former=json.dumps(former),
+    )  # fmt: skip
+
+
+def taken_names(plpy: Plpy, source: Relation) -> frozenset[str]:
+    rows = run(
+        plpy, "SELECT relname AS name FROM pg_class WHERE relnamespace = :schema::regnamespace UNION"
+              " SELECT typname FROM pg_type WHERE typnamespace = :schema::regnamespace",
+        schema=identifier(source.schema),
+    )  # fmt: skip
+    return frozenset(row["name"] for row in rows)
+
+
+def refuse_nulls(plpy: Plpy, source: Relation, table: Table) -> None:
+    for key in table.key:
+        if len(plpy.execute(f"SELECT FROM ONLY {source.quoted_name} WHERE {key.quoted} IS NULL LIMIT 1")) > 0:
+            raise InvalidParameterError(
+                f'column "{key.name}" holds NULLs', "A key names an entity: give these rows a value, or delete them."
+            )
+
+
+def create(plpy: Plpy, table: Table, base: int) -> None:
+    """View, triggers and their functions, all of them the property of who owns the table."""
+    owner = run(plpy, "SELECT relowner::regrole::text AS name FROM pg_class WHERE oid = :oid::oid", oid=base)[0]["name"]
+    plpy.execute(view.create_view(table))
+    for statement in view.defaults(table):
+        plpy.execute(statement)
+    plpy.execute(f"ALTER VIEW {table.view} OWNER TO {owner}")
+    create_functions(plpy, table, owner)
+    for statement in triggers.create_triggers(table):
+        plpy.execute(statement)
+
+
+def create_functions(plpy: Plpy, table: Table, owner: str) -> None:
+    # the bodies of functions are theirs to check when they run
+    for statement in triggers.functions(table):
+        plpy.execute(statement)
+    for act in ("insert", "update", "delete"):
+        plpy.execute(f"ALTER FUNCTION {table.function(act)}() OWNER TO {owner}")
+        plpy.execute(f"REVOKE ALL ON FUNCTION {table.function(act)}() FROM PUBLIC")
+    plpy.execute(f"ALTER FUNCTION {table.function('load')}({table.view}) OWNER TO {owner}")
+    plpy.execute(f"REVOKE ALL ON FUNCTION {table.function('load')}({table.view}) FROM PUBLIC")
+
+
+def grant(plpy: Plpy, table: Table, privileges: list[Any]) -> None:
+    """The view gets the grants of the table, and the table loses them. Whoever reads a column reads its labels."""
+    plpy.execute(f"REVOKE ALL ON {table.base} FROM PUBLIC")
+    for each in privileges:
+        plpy.execute(f"REVOKE ALL ON {table.base} FROM {each['grantee']}")
+        name = each["name"]
+        if each["privilege"] not in GRANTED:
+            continue
+        columns = ""
+        if name is not None:
+            shown = [name, f"{name}_label"] if each["privilege"] == "SELECT" else [name]
+            columns = f" ({', '.join(map(identifier, shown))})"
+        option = " WITH GRANT OPTION" if each["grantable"] else ""
+        plpy.execute(f"GRANT {each['privilege']}{columns} ON {table.view} TO {each['grantee']}{option}")

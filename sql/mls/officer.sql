@@ -1,0 +1,58 @@
+-- discreet.mls_define: names the levels, lowest first, and the compartments of which labels are made.
+CREATE FUNCTION discreet.mls_define(levels text[], compartments text[] DEFAULT '{}')
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import mls
+    return mls.define(plpy, levels, compartments)
+$python$;
+COMMENT ON FUNCTION discreet.mls_define(text[], text[]) IS
+'Names the levels, lowest first, and the compartments of which labels are made; later calls may add to the end of both.';
+
+-- discreet.mls_clear: gives a login role its clearance; NULL takes it away.
+CREATE FUNCTION discreet.mls_clear(role regrole, label text)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import mls
+    return mls.clear(plpy, role, label)
+$python$;
+COMMENT ON FUNCTION discreet.mls_clear(regrole, text) IS
+'Gives a login role its clearance, the highest label of its sessions; NULL takes it away.';
+
+-- discreet.mls_table: turns a table into a multilevel one, its rows labelled at the lowest level.
+CREATE FUNCTION discreet.mls_table(relation regclass, key text[], columns text[] DEFAULT NULL)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import mls
+    return mls.make_multilevel(plpy, relation, key, columns)
+$python$;
+COMMENT ON FUNCTION discreet.mls_table(regclass, text[], text[]) IS
+'Turns a table into a multilevel one: a view of its name, whose rows and cells have labels, over a hidden table.';
+
+-- discreet.clearances: who may see up to which label.
+CREATE VIEW discreet.clearances WITH (security_barrier) AS
+SELECT c.role, discreet._label(c.label) AS label, pg_catalog.pg_has_role(c.role, 'discreet_trusted', 'MEMBER') AS trusted
+FROM discreet._clearance c;
+COMMENT ON VIEW discreet.clearances IS 'Which login roles may see up to which label, and which of them are trusted.';
+
+-- discreet.multilevel_tables: the multilevel tables, and where their rows are.
+CREATE VIEW discreet.multilevel_tables WITH (security_barrier) AS
+SELECT t.relation, t.base, t.key, t.cells AS columns FROM discreet._multilevel_table t;
+COMMENT ON VIEW discreet.multilevel_tables IS 'Multilevel tables, the tables that hold their rows, their keys and columns.';

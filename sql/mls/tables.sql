@@ -1,0 +1,53 @@
+-- Levels by height and compartments by place; what a label's bits mean never changes. Read by extension/level.c: the order
+-- of the columns is part of it.
+CREATE TABLE discreet._label_part (
+    is_level boolean NOT NULL,
+    position int2 NOT NULL CHECK (position >= 0),
+    name     text COLLATE "C" NOT NULL CHECK (name <> ''),
+    PRIMARY KEY (is_level, position)
+);
+COMMENT ON TABLE discreet._label_part IS 'Levels, lowest first, and compartments, of which labels are made.';
+
+CREATE TABLE discreet._clearance (
+    role  regrole PRIMARY KEY,
+    label bigint NOT NULL CHECK (label >= 0)
+);
+COMMENT ON TABLE discreet._clearance IS 'The highest label that sessions of a login role may have.';
+
+-- What the view and the triggers of a multilevel table are made from, and what mls_plain needs to undo them.
+CREATE TABLE discreet._multilevel_table (
+    relation    regclass PRIMARY KEY,
+    base        regclass NOT NULL,
+    key         name[] NOT NULL,
+    cells       name[] NOT NULL,
+    checks      jsonb NOT NULL DEFAULT '[]',
+    generated   jsonb NOT NULL DEFAULT '[]',
+    former      jsonb NOT NULL DEFAULT '{}'
+);
+COMMENT ON TABLE discreet._multilevel_table IS 'Multilevel tables: the view that users know, and the table that holds the rows.';
+
+CREATE TABLE discreet._multilevel_reference (
+    child   regclass NOT NULL,
+    columns name[] NOT NULL,
+    parent  regclass NOT NULL,
+    PRIMARY KEY (child, columns)
+);
+COMMENT ON TABLE discreet._multilevel_reference IS 'Columns of multilevel tables that name rows of other multilevel tables.';
+
+-- Append-only: id counts without gaps, hash covers the row and the hash before it.
+CREATE TABLE discreet._label_event (
+    id       bigint PRIMARY KEY,
+    at       timestamptz NOT NULL,
+    role     name NOT NULL,
+    act      text NOT NULL,
+    relation text,
+    details  jsonb NOT NULL,
+    hash     bytea NOT NULL
+);
+COMMENT ON TABLE discreet._label_event IS 'Trusted operations, denied writes and changes of clearances: append-only, a hash chain.';
+
+SELECT pg_catalog.pg_extension_config_dump('discreet._label_part', '');
+SELECT pg_catalog.pg_extension_config_dump('discreet._clearance', 'WHERE role IN (SELECT oid FROM pg_catalog.pg_roles)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_table', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_reference', 'WHERE child IN (SELECT oid FROM pg_catalog.pg_class)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._label_event', '');

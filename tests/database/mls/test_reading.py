@@ -1,0 +1,84 @@
+"""What each label shows of Smith and Brown, as a trusted load has stored them."""
+
+from __future__ import annotations
+
+import pytest
+from tests.database.mls.subjects import Row, Subjects
+
+SMITH_AND_BROWN = {
+    "S": [
+        ("Brown", "C", 80000, "S", "Good", "C", "S"),
+        ("Smith", "U", 40000, "C", "Fair", "S", "S"),
+    ],
+    "C": [
+        ("Brown", "C", None, "C", "Good", "C", "C"),
+        ("Smith", "U", 40000, "C", None, "C", "C"),
+    ],
+    "U": [("Smith", "U", None, "U", None, "U", "U")],
+}
+
+
+@pytest.mark.parametrize("label", SMITH_AND_BROWN)
+def test_each_label_shows_its_version(smith_and_brown: Subjects, label: str) -> None:
+    assert smith_and_brown.seen(label) == SMITH_AND_BROWN[label]
+
+
+def test_compartments_show_what_they_add(smith_and_brown: Subjects) -> None:
+    """An absent cell has the label of the session, whatever that is."""
+    assert smith_and_brown.seen("C:NATO") == [
+        ("Brown", "C", None, "C:NATO", "Good", "C", "C:NATO"),
+        ("Smith", "U", 40000, "C", None, "C:NATO", "C:NATO"),
+    ]
+
+
+def test_incomparable_labels_see_nothing_of_each_other(employee: Subjects) -> None:
+    employee.at("C:NATO").execute("INSERT INTO employee VALUES ('Rossi', 'C:NATO', 1)")
+    employee.at("C:CRYPTO").execute("INSERT INTO employee (name, salary) VALUES ('Weiss', 2)")
+    assert employee.seen("C:NATO", columns="name") == [("Rossi",)]
+    assert employee.seen("C:CRYPTO", columns="name") == [("Weiss",)]
+    assert employee.seen("S") == []
+    assert employee.seen("C:NATO,CRYPTO", columns="name, name_label") == [("Rossi", "C:NATO"), ("Weiss", "C:CRYPTO")]
+
+
+def test_a_role_without_a_clearance_sees_nothing(smith_and_brown: Subjects) -> None:
+    role = smith_and_brown._make_role("nobody")
+    smith_and_brown.grant("employee", role)
+    assert smith_and_brown.database.connect(role).execute("SELECT * FROM employee").fetchall() == []
+    assert smith_and_brown.admin.execute("SELECT * FROM employee").fetchall() == []
+
+
+def test_a_load_of_incomparable_labels_is_one_row_above_both(employee: Subjects) -> None:
+    employee.trusted("S:NATO,CRYPTO").execute(
+        "INSERT INTO employee (name, name_label, salary, salary_label, perf, perf_label)"
+        " VALUES ('Rossi', 'U', 1, 'C:NATO', 'Good', 'C:CRYPTO')"
+    )
+    assert employee.seen("C:NATO,CRYPTO") == [("Rossi", "U", 1, "C:NATO", "Good", "C:CRYPTO", "C:NATO,CRYPTO")]
+    assert employee.seen("C:NATO") == [("Rossi", "U", 1, "C:NATO", None, "C:NATO", "C:NATO")]
+    assert employee.seen("C:CRYPTO") == [("Rossi", "U", None, "C:CRYPTO", "Good", "C:CRYPTO", "C:CRYPTO")]
+    assert employee.seen("U") == [("Rossi", "U", None, "U", None, "U", "U")]
+
+
+def test_an_absent_cell_is_filled_from_the_one_row_above_that_has_a_value(employee: Subjects) -> None:
+    employee.at("U").execute("INSERT INTO employee (name, perf) VALUES ('Rossi', 'Fair')")
+    employee.at("C").execute("UPDATE employee SET salary = 1, perf = 'Good'")
+    assert employee.seen("C") == [("Rossi", "U", 1, "C", "Fair", "U", "C"), ("Rossi", "U", 1, "C", "Good", "C", "C")]
+    employee.at("S").execute("UPDATE employee SET salary = 2, perf = 'Bad'")
+    shown: list[Row] = employee.seen("S")
+    # two rows above have a salary: the lowest version is left with none
+    assert ("Rossi", "U", None, "S", "Fair", "U", "S") in shown
+    assert ("Rossi", "U", 1, "C", "Good", "C", "C") in shown
+    assert ("Rossi", "U", 2, "S", "Bad", "S", "S") in shown
+    assert len(shown) == 3
+
+
+def test_set_role_and_definer_functions_change_nothing(smith_and_brown: Subjects) -> None:
+    high = smith_and_brown.role("S")
+    smith_and_brown.admin.execute(f"GRANT {high} TO {smith_and_brown.role('U')}")
+    smith_and_brown.admin.execute(
+        "CREATE FUNCTION everything() RETURNS SETOF employee SECURITY DEFINER LANGUAGE sql AS 'SELECT * FROM employee';"
+        f"ALTER FUNCTION everything() OWNER TO {high}"
+    )
+    low = smith_and_brown.at("U")
+    low.execute(f"SET ROLE {high}")
+    assert low.execute("SELECT name, salary FROM employee").fetchall() == [("Smith", None)]
+    assert low.execute("SELECT name, salary FROM everything()").fetchall() == [("Smith", None)]
