@@ -64,7 +64,10 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
-    PERFORM discreet._label_log('denied ' || act, relation, jsonb_build_object('reason', message));
+    -- whoever calls it by hand has been denied nothing
+    IF pg_trigger_depth() > 0 THEN
+        PERFORM discreet._label_log('denied ' || act, relation, jsonb_build_object('reason', message));
+    END IF;
     RAISE insufficient_privilege USING MESSAGE = message, HINT = hint;
 END
 $plpgsql$;

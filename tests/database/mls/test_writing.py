@@ -158,6 +158,24 @@ def test_an_update_after_a_delete_brings_the_row_of_the_session_back(employee: S
     assert len(employee.seen("C")) == 2
 
 
+def test_ids_and_tuple_classes_are_not_for_users_to_choose(smith_and_brown: Subjects) -> None:
+    session = smith_and_brown.at("U")
+    (known,) = session.execute("SELECT row_id FROM employee").fetchall()
+    (given,) = session.execute(
+        "INSERT INTO employee (name, row_id) VALUES ('x', %s) RETURNING row_id", known
+    ).fetchall()
+    assert given != known
+    assert refused(session, "INSERT INTO employee (name, tc) VALUES ('q', 'S')").sqlstate == "42501"
+
+
+def test_errors_of_keys_tell_of_the_view_alone(employee: Subjects) -> None:
+    for value, code in (("NULL", "23502"), ("repeat('é', 1500)", "54000")):
+        error = refused(employee.at("U"), f"INSERT INTO employee (name) VALUES ({value})")
+        assert error.sqlstate == code
+        assert error.diag.message_detail is None
+        assert "_mls" not in (error.diag.message_primary or "")
+
+
 def test_writing_without_a_clearance_is_an_error(employee: Subjects) -> None:
     error = refused(employee.admin, "INSERT INTO employee (name) VALUES ('Rossi')")
     assert error.sqlstate == "42501"

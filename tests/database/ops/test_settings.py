@@ -42,9 +42,9 @@ def test_a_wish_without_sense_is_refused(user: Connection, value: str, message: 
         user.execute(f"SET discreet.epsilon = {value}")
 
 
-def test_anybody_may_wish_a_level(user: Connection) -> None:
-    user.execute("SET discreet.level = 'secret'")
-    assert user.execute("SHOW discreet.level").fetchall() == [("secret",)]
+def test_a_wish_for_a_level_that_there_is_not_is_refused(user: Connection) -> None:
+    with refused("42501", 'there is no level "secret"', "clearance"):
+        user.execute("SET discreet.level = 'secret'")
 
 
 @pytest.mark.parametrize("name", ["discreet.seed", "discreet.noise", "discreet.epsilom"])

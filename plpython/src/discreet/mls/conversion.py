@@ -19,7 +19,8 @@ LONGEST_BASE_NAME = 48
 
 @dataclass(frozen=True)
 class OldColumn:
-    """`counted`: its default is a sequence; `sources`: of a generated column, the columns it is computed from."""
+    """`counted`: its default is a sequence; `sources`: of a generated column, the columns it is computed from; `long`:
+    of any length."""
 
     name: str
     type_name: str
@@ -30,6 +31,7 @@ class OldColumn:
     counted: bool
     generated: str | None
     sources: tuple[str, ...] = ()
+    long: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def new_column(old: OldColumn) -> Column:
                 "Make it bigint: then numbers are drawn at random.",
             )
         default = RANDOM_TYPES[old.type_name]
-    return Column(old.name, old.type_name, old.equals, default)
+    return Column(old.name, old.type_name, old.equals, default, old.long)
 
 
 def refuse_names(old: OldTable, names: list[str]) -> None:

@@ -27,12 +27,13 @@ def literal(text: str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """`equals`: its operator of equality as it is written, None when the type has none."""
+    """`equals`: its operator of equality as it is written, None when the type has none. `long`: of any length."""
 
     name: str
     type_name: str
     equals: str | None
     default: str | None = None
+    long: bool = False
 
     @property
     def quoted(self) -> str:

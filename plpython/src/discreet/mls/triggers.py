@@ -12,6 +12,8 @@ from __future__ import annotations
 from discreet.mls.table import ABSENT, OWN, Table, listed, literal
 from discreet.mls.view import visible
 
+LONGEST_KEY = 2000
+
 
 def header(table: Table, act: str) -> str:
     return (
@@ -80,9 +82,25 @@ def generated_refused(table: Table) -> str:
     )
 
 
+def keys_refused(table: Table) -> str:
+    """What the index of the key would say of these names rows and columns that nobody knows."""
+    missing = " OR ".join(f"NEW.{key.quoted} IS NULL" for key in table.key)
+    text = f"""    IF {missing} THEN
+        RAISE not_null_violation USING MESSAGE = {literal(f"a key of multilevel table {table.view} is NULL")};
+    END IF;
+"""
+    sizes = " + ".join(f"pg_column_size(NEW.{key.quoted})" for key in table.key if key.long)
+    if sizes:
+        text += f"""    IF {sizes} > {LONGEST_KEY} THEN
+        RAISE program_limit_exceeded USING MESSAGE = {literal(f"a key of multilevel table {table.view} is too long")};
+    END IF;
+"""
+    return text
+
+
 def insert_function(table: Table) -> str:
     cells = table.cells
-    labels = listed(f"NEW.{column.label}" for column in (*table.key, *cells))
+    labels = listed([*(f"NEW.{column.label}" for column in (*table.key, *cells)), "NEW.tc"])
     source = "NULL"
     if cells:
         missing = " AND ".join(f"NEW.{cell.quoted} IS NOT NULL" for cell in cells)
@@ -93,7 +111,8 @@ def insert_function(table: Table) -> str:
         + f"""DECLARE
     _c bigint := discreet._written_label({labels});
 BEGIN
-{generated_refused(table)}    IF _c IS NULL THEN
+{generated_refused(table)}{keys_refused(table)}    NEW.row_id := discreet._random_id();
+    IF _c IS NULL THEN
         RETURN {table.function("load")}(NEW);
     END IF;
 {checks(table)}{references(table)}    INSERT INTO {table.base}

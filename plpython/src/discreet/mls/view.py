@@ -100,8 +100,8 @@ def create_view(table: Table) -> str:
 
 
 def defaults(table: Table) -> list[str]:
-    """A row that is inserted has the label of the session, and an id that tells nothing."""
+    """A row that is inserted has the label of the session."""
     every = [(f"{column.name}_label", "discreet._label(NULL)") for column in (*table.key, *table.cells)]
-    every += [("tc", "discreet._label(NULL)"), ("row_id", "discreet._random_id()")]
+    every.append(("tc", "discreet._label(NULL)"))
     every += [(column.name, column.default) for column in (*table.key, *table.cells) if column.default is not None]
     return [f"ALTER VIEW {table.view} ALTER COLUMN {identifier(name)} SET DEFAULT {value}" for name, value in every]

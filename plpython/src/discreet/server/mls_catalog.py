@@ -14,7 +14,7 @@ from discreet.server.plpy import Plpy, run
 # from elsewhere might be compared as something it can be cast to
 COLUMNS = """
     SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS not_null,
-           format_type(a.atttypid, -1) AS bare_type, a.attidentity <> '' AS identity,
+           format_type(a.atttypid, -1) AS bare_type, a.attlen = -1 AS long, a.attidentity <> '' AS identity,
            CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, d.adrelid) END AS value,
            CASE WHEN a.attgenerated <> '' THEN pg_get_expr(d.adbin, d.adrelid) END AS generated,
            EXISTS (SELECT FROM pg_depend p JOIN pg_class s ON s.oid = p.refobjid AND s.relkind = 'S'
@@ -124,6 +124,7 @@ def columns(plpy: Plpy, oid: int) -> list[OldColumn]:
         found.append(OldColumn(
             row["name"], row["type"], row["equals"] or ("=" if ordered else None), ordered, row["value"],
             row["not_null"], row["counted"] or row["identity"], row["generated"], tuple(row["sources"]),
+            row["long"],
         ))  # fmt: skip
     return found
 
@@ -162,7 +163,10 @@ def multilevel_table(plpy: Plpy, view: int) -> Table | None:
     if not rows:
         return None
     row = rows[0]
-    by_name = {each.name: Column(each.name, each.type_name, each.equals) for each in columns(plpy, row["base_oid"])}
+    by_name = {
+        each.name: Column(each.name, each.type_name, each.equals, long=each.long)
+        for each in columns(plpy, row["base_oid"])
+    }
     return Table(
         row["schema"], row["name"], row["base_name"],
         tuple(by_name[name] for name in row["key"]), tuple(by_name[name] for name in row["cells"]),
