@@ -207,6 +207,7 @@ class DiscreteGaussian(AdditiveNoise):
             return (-z * z / 2).exp() * mills * _MARGIN
 
 
+@lru_cache(256)
 def additive_noise(sensitivity: Numeric, price: Price, cells: int = 2) -> DiscreteLaplace | DiscreteGaussian:
     """The additive noise that the price's accounting calls for."""
     if price.accounting is Accounting.PURE:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace, additive_noise
@@ -71,7 +72,7 @@ class Terms:
         """The most groups that change."""
         return self.groups * self.acts
 
-    @property
+    @cached_property
     def share(self) -> Price:
         assert self.price is not None
         return self.price.split(self.measurements)[0]
