@@ -6,7 +6,7 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA discreet FROM PUBLIC;
 GRANT USAGE ON SCHEMA discreet TO discreet_curator, discreet_analyst, discreet_auditor, discreet_trusted, discreet_ledger;
 
 GRANT EXECUTE ON FUNCTION discreet.version() TO discreet_curator, discreet_analyst, discreet_auditor, discreet_trusted;
-GRANT EXECUTE ON FUNCTION discreet.check_installation() TO discreet_curator, discreet_auditor;
+GRANT EXECUTE ON FUNCTION discreet.check_installation(), discreet.selftest() TO discreet_curator, discreet_auditor;
 
 -- curators declare what is protected, and who may ask
 GRANT EXECUTE ON FUNCTION

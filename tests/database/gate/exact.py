@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
-from fractions import Fraction
 
 from tests.databases import Connection
 
 from discreet.core.errors import DiscreetError
-from discreet.dp.price import Accounting, Price
-from discreet.gate.measure import Terms
-from discreet.gate.measurements import Measurement, Quantity
+from discreet.gate.neighbours import Totals
 from discreet.gate.parse import parse
 from discreet.gate.plan import Plan, plan
 from discreet.gate.run import statements
 from discreet.gate.schema import Schema
 
 SEED = 4711
-Group = tuple[object, ...]
 
 
 def planned(question: str, schema: Schema) -> Plan | None:
@@ -27,15 +22,6 @@ def planned(question: str, schema: Schema) -> Plan | None:
         return plan(parse(question), schema, frozenset())
     except DiscreetError:
         return None
-
-
-@dataclass(frozen=True)
-class Totals:
-    """Of one grouping set: per measurement and group a number, or the numbers of the bins of a quantile."""
-
-    keys: tuple[int, ...]
-    numbers: dict[Measurement, dict[Group, int]]
-    bins: dict[Measurement, dict[Group, list[int]]]
 
 
 def exact_totals(connection: Connection, asked: Plan) -> list[Totals]:
@@ -54,49 +40,3 @@ def exact_totals(connection: Connection, asked: Plan) -> list[Totals]:
                         totals.numbers[measurement][group] = value
         found.append(totals)
     return found
-
-
-def excess(asked: Plan, here: Totals, there: Totals) -> list[str]:
-    """What of the totals with and without one person differs by more than the plan says."""
-    terms = Terms.of(asked, Price(Accounting.PURE, Fraction(1)), Fraction(0), here.keys)
-    findings = []
-    for measurement in asked.measurements:
-        if measurement.quantity is Quantity.QUANTILE:
-            most = terms.rows
-            moved = bins_moved(measurement, here, there)
-            findings += losses_moved(measurement, here, there, terms)
-        else:
-            most = measurement.sensitivity(terms.rows, terms.single)
-            moved = numbers_moved(here.numbers[measurement], there.numbers[measurement])
-        if len(moved) > terms.reach:
-            findings.append(f"{measurement} moved in {len(moved)} groups, not {terms.reach}")
-        findings += [f"{measurement} moved by {by} in {group}, not {most}" for group, by in moved.items() if by > most]
-    return findings
-
-
-def numbers_moved(here: dict[Group, int], there: dict[Group, int]) -> dict[Group, int]:
-    moved = {group: abs(here.get(group, 0) - there.get(group, 0)) for group in here.keys() | there.keys()}
-    return {group: by for group, by in moved.items() if by}
-
-
-def counts_of(measurement: Measurement, totals: Totals, group: Group) -> list[int]:
-    assert measurement.bins is not None
-    return totals.bins[measurement].get(group, [0] * measurement.bins.number)
-
-
-def bins_moved(measurement: Measurement, here: Totals, there: Totals) -> dict[Group, int]:
-    moved = {}
-    for group in here.bins[measurement].keys() | there.bins[measurement].keys():
-        pairs = zip(counts_of(measurement, here, group), counts_of(measurement, there, group), strict=True)
-        moved[group] = sum(abs(a - b) for a, b in pairs)
-    return {group: by for group, by in moved.items() if by}
-
-
-def losses_moved(measurement: Measurement, here: Totals, there: Totals, terms: Terms) -> list[str]:
-    held = terms.choice(measurement)
-    findings = []
-    for group in bins_moved(measurement, here, there):
-        losses = [held.losses(counts_of(measurement, side, group)) for side in (here, there)]
-        if max(abs(a - b) for a, b in zip(*losses, strict=True)) > held.choice.sensitivity:
-            findings.append(f"a loss of {measurement} moved by more than {held.choice.sensitivity} in {group}")
-    return findings

@@ -10,9 +10,11 @@ from random import Random
 import pytest
 from tests.corpus.sample import questions
 from tests.database.gate.conftest import Asker
-from tests.database.gate.exact import exact_totals, excess, planned
+from tests.database.gate.exact import exact_totals, planned
 from tests.database.gate.grammar import Questions, World, random_world
 from tests.databases import Database
+
+from discreet.gate.neighbours import excess
 
 WORLDS, MORE_WORLDS, ACCEPTED_EACH = 16, 320, 130
 

@@ -140,6 +140,7 @@ EXPECTED = """
  operations
  -       X       X       X       X       -       version()
  -       -       X       X       -       -       check_installation()
+ -       -       X       X       -       -       selftest()
  -       -       X       X       -       -       verify_log()
 
  called by views with the rights of the reader

@@ -130,6 +130,13 @@ def check_installation(plpy: Plpy) -> Iterable[tuple[str, str, str]]:
 
 
 @sql_errors
+def selftest(plpy: Plpy) -> Iterable[tuple[str, bool, str]]:
+    from discreet.server.selftest import findings
+
+    return list(findings(plpy))
+
+
+@sql_errors
 def compose_sequential(plpy: Plpy, epsilons: list[Decimal]) -> Decimal:
     from discreet.dp import composition
 

@@ -1,0 +1,204 @@
+"""Findings of `discreet.selftest()`: the promises, tried on the live database. Nothing is changed, nothing is spent."""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from discreet.core.errors import DiscreetError
+from discreet.server.acting import acting_role, run_as
+from discreet.server.gate import Gate
+from discreet.server.plpy import Plpy
+
+Finding = tuple[str, bool, str]
+
+# beyond what the install script gave, which PostgreSQL remembers
+OPEN_TO_ALL = """
+    WITH object(class, oid, name, acl) AS (
+        SELECT 'pg_catalog.pg_proc'::pg_catalog.regclass, p.oid, p.oid::pg_catalog.regprocedure::text,
+               coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))
+        FROM pg_catalog.pg_proc p WHERE p.pronamespace = 'discreet'::pg_catalog.regnamespace
+        UNION ALL
+        SELECT 'pg_catalog.pg_class'::pg_catalog.regclass, c.oid, c.oid::pg_catalog.regclass::text, c.relacl
+        FROM pg_catalog.pg_class c WHERE c.relnamespace = 'discreet'::pg_catalog.regnamespace)
+    SELECT DISTINCT o.name
+    FROM object o CROSS JOIN LATERAL pg_catalog.aclexplode(o.acl) a
+    WHERE a.grantee = 0 AND NOT EXISTS (
+        SELECT FROM pg_catalog.pg_init_privs i CROSS JOIN LATERAL pg_catalog.aclexplode(i.initprivs) b
+        WHERE i.classoid = o.class AND i.objoid = o.oid AND i.objsubid = 0 AND b.grantee = 0
+          AND b.privilege_type = a.privilege_type)
+    ORDER BY 1
+"""
+
+INCONSISTENT = """
+    SELECT 'table ' || p.relation::oid || ' is protected and gone' AS finding
+    FROM discreet._protected_table p
+    WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation)
+    UNION ALL
+    SELECT 'the unit of ' || p.relation || ' is not its column ' || pg_catalog.quote_ident(p.unit)
+    FROM discreet._protected_table p
+    WHERE p.policy <> 'public' AND NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute a
+        WHERE a.attrelid = p.relation AND a.attnum = p.unit_attnum AND a.attname = p.unit AND NOT a.attisdropped)
+    UNION ALL
+    SELECT 'column ' || pg_catalog.quote_ident(d.column_name) || ' of ' || d.relation || ' is described and gone'
+    FROM discreet._protected_column d
+    WHERE NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute a
+        WHERE a.attrelid = d.relation AND a.attnum = d.attnum AND a.attname = d.column_name AND NOT a.attisdropped)
+    UNION ALL
+    SELECT p.relation || ' belongs to dataset ' || pg_catalog.quote_ident(p.dataset) || ', which is not there'
+    FROM discreet._protected_table p
+    WHERE p.dataset IS NOT NULL AND NOT EXISTS (SELECT FROM discreet._dataset d WHERE d.dataset = p.dataset)
+    UNION ALL
+    SELECT 'dataset ' || pg_catalog.quote_ident(b.dataset) || ' has spent more than its limit'
+    FROM discreet._budget b
+    WHERE b.role = 0 AND (b.amount_spent > b.amount_limit OR b.delta_spent > b.delta_limit)
+    ORDER BY 1
+"""
+
+OWN_TABLES = """
+    SELECT n.nspname AS schema, c.relname AS name, p.unit AS unit
+    FROM discreet._protected_table p
+    JOIN pg_catalog.pg_class c ON c.oid = p.relation
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE p.policy = 'noisy' AND pg_catalog.pg_has_role(discreet._caller(), c.relowner, 'USAGE')
+    ORDER BY 1, 2
+"""
+
+
+def findings(plpy: Plpy) -> Iterator[Finding]:
+    checks: list[Callable[[Plpy], Iterator[Finding]]] = [samplers, ledger, chain, privileges]
+    for check in checks:
+        yield from check(plpy)
+    found = list(catalog(plpy))
+    yield from found
+    if all(passed for _, passed, _ in found):
+        yield from neighbours(plpy)
+
+
+def samplers(plpy: Plpy) -> Iterator[Finding]:
+    from discreet.dp.samplers import DRAWS, FALSE_ALARM, worst_sampler
+
+    found, allowed = worst_sampler()
+    yield (
+        "samplers",
+        found <= allowed,
+        f"{DRAWS} draws of each noise are at most {found:.4f} from its distribution; {allowed:.4f} is exceeded by "
+        f"chance with probability {FALSE_ALARM:g}",
+    )
+
+
+def ledger(plpy: Plpy) -> Iterator[Finding]:
+    from discreet.server.installation import OK
+    from discreet.server.installation import ledger as checked
+
+    for item, status, finding in checked(plpy):
+        yield item, status == OK, finding
+
+
+def chain(plpy: Plpy) -> Iterator[Finding]:
+    rows = plpy.execute("SELECT dataset, charges, intact, finding FROM discreet.verify_log()")
+    if not len(rows):
+        yield "chain", True, "no dataset, so no log"
+    for row in rows:
+        yield f"chain of {row['dataset']}", bool(row["intact"]), f"{row['charges']} charges: {row['finding']}"
+
+
+def privileges(plpy: Plpy) -> Iterator[Finding]:
+    names = [row["name"] for row in plpy.execute(OPEN_TO_ALL)]
+    told = (
+        f"open to everybody: {', '.join(names)}" if names else "nothing was opened to everybody since the installation"
+    )
+    yield "privileges", not names, told
+
+
+def catalog(plpy: Plpy) -> Iterator[Finding]:
+    rows = plpy.execute(INCONSISTENT)
+    for row in rows:
+        yield "catalog", False, row["finding"]
+    if not len(rows):
+        yield "catalog", True, "tables, columns, datasets and limits fit each other"
+
+
+def neighbours(plpy: Plpy) -> Iterator[Finding]:
+    """On the caller's own tables: what one person, the one with most rows, changes in the exact part of answers."""
+    for row in plpy.execute(OWN_TABLES):
+        item = f"neighbours in {row['schema']}.{row['name']}"
+        try:
+            passed, finding = moved_by_one(plpy, row["schema"], row["name"])
+        except DiscreetError as error:
+            passed, finding = True, f"not tried: {error.message}"
+        yield item, passed, finding
+
+
+def moved_by_one(plpy: Plpy, schema: str, name: str) -> tuple[bool, str]:
+    gate = Gate(plpy)  # loads the parser, which the modules of the gate import
+
+    from discreet.gate.neighbours import excess
+    from discreet.gate.values import literal, operator
+
+    with gate.own_search_path():
+        plans, relations = whole_questions(gate, schema, name)
+        role = acting_role(plpy, relations)
+        findings = []
+        for plan in plans:
+            unit = f"({plan.source.unit})::pg_catalog.text"
+            most = (
+                f"SELECT {unit} FROM {plan.source.sql} WHERE {plan.source.unit} IS NOT NULL"
+                f" GROUP BY {plan.source.unit} ORDER BY pg_catalog.count(*) DESC LIMIT 1"
+            )
+            people = run_as(plpy, role, most)
+            if not people:
+                return True, "nobody is in it"
+            without = replace(plan, conditions=(*plan.conditions, operator("<>", unit, literal(people[0]))))
+            seed = secrets.randbits(62)
+            for keys in plan.grouping.sets:
+                totals = (exact_totals(plpy, some, keys, role, seed) for some in (plan, without))
+                findings += excess(plan, *totals)
+    if findings:
+        return False, f"one person moves more than planned: {findings[0]}"
+    return True, f"the person with most rows moves no total of {len(plans)} questions further than planned"
+
+
+def whole_questions(gate: Gate, schema: str, name: str) -> tuple[list[Any], list[dict[str, Any]]]:
+    """Plans for the number of rows and the sum of each bounded column, of the whole table and by each declared key."""
+    from discreet.gate.plan import plan as planned
+    from discreet.gate.schema import schema_from_json
+    from discreet.gate.values import identifier
+
+    table = f"{identifier(schema)}.{identifier(name)}"
+    tree, described = gate.resolved(f"SELECT count(*) FROM {table}", [])
+    for relation in described["relations"]:
+        if relation["protection"] is not None:
+            relation["protection"]["may_ask"] = True  # the owner may read it anyway
+    known = schema_from_json(described)
+    plans = [planned(tree, known, frozenset())]
+    columns = described["relations"][0]["columns"]
+    sums = [f"sum({identifier(column['name'])})" for column in columns if column["lower"] is not None]
+    keys = [identifier(column["name"]) for column in columns if column["categories"] is not None]
+    texts = [f"SELECT {total} FROM {table}" for total in sums]
+    texts += [f"SELECT {key}, count(*) FROM {table} GROUP BY {key}" for key in keys]
+    for text in texts:
+        try:
+            plans.append(planned(gate.resolved(text, [])[0], known, frozenset({"sum", "count"})))
+        except DiscreetError:
+            continue  # such as the sum of dates
+    return plans, described["relations"]
+
+
+def exact_totals(plpy: Plpy, plan: Any, keys: tuple[int, ...], role: int, seed: int) -> Any:
+    from discreet.gate.neighbours import Totals
+    from discreet.gate.run import statements
+    from discreet.server.totals import rows
+
+    found = Totals(keys, defaultdict(dict), defaultdict(dict))
+    for statement in statements(plan, keys, seed):
+        for values in rows(plpy, statement, role):
+            numbers = [int(value) for value in values[len(keys) :]]
+            for measurement, number in zip(statement.measurements, numbers, strict=True):
+                found.numbers[measurement][tuple(values[: len(keys)])] = number
+    return found
