@@ -5,6 +5,7 @@ LANGUAGE discreet_python
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 /* @PINNED_SETTINGS@ */
 AS $python$
     # @PYTHON_PATH@
