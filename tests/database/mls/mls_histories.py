@@ -20,7 +20,7 @@ from tests.database.mls.mls_model import (
     label,
 )
 
-SUBJECTS = [label(text) for text in ("U", "C", "S", "C:CRYPTO", "C:NATO", "S:CRYPTO", "S:CRYPTO,NATO")]
+SUBJECTS = [label(text) for text in ("U", "C", "S", "C:CRYPTO", "C:NATO", "S:CRYPTO", "S:NATO,CRYPTO")]
 OBSERVERS = [
     Label(level, frozenset(inside))
     for level in range(len(LEVELS))
@@ -31,6 +31,7 @@ READ = "name, name_label, salary, salary_label, perf, perf_label, tc"
 KEYS = ["ann", "bob", "cy"]
 PERFS = ["good", "bad", "fair"]
 FEWEST_ACTS = 40
+RUN = "the number of the run"
 
 # the number of rows, and what is returned of them; or None: refused
 Expected = tuple[int, list[Shown]] | None
@@ -39,7 +40,7 @@ Apply = Callable[[Multilevel, Label], list[Shown]]
 
 @dataclass(frozen=True)
 class Statement:
-    """`returning`: whether the rows that it counts are shown, too."""
+    """SQL, with RUN among its values; `returning`: whether the rows that it counts are shown, too."""
 
     sql: str
     values: tuple[Value, ...]
@@ -89,7 +90,7 @@ class Histories:
 
     def statement(self, subject: Label) -> Statement:
         kinds = [self.insert, self.insert_select, self.update, self.delete, self.select, self.uplevel]
-        (kind,) = self._random.choices(kinds, [28, 2, 34, 16, 12, 8])
+        (kind,) = self._random.choices(kinds, [28, 2, 34, 16, 12, 0])
         return kind(subject)
 
     def cells(self) -> dict[str, Value]:
@@ -110,32 +111,31 @@ class Histories:
             column, value = "tc", str(self._random.choice(SUBJECTS))
         else:
             column, value = "salary_label", str(self._random.choice(SUBJECTS))
-        return f" WHERE {column} = %s", (value,), lambda seen: seen.values[column] == value
+        return f" AND {column} = %s", (value,), lambda seen: seen.values[column] == value
 
     def returning(self) -> bool:
         return self._random.random() < 0.5
 
     def insert(self, subject: Label) -> Statement:
-        columns = [name for name in COLUMNS if self._random.random() < 0.8]
-        rows = []
-        for _ in range(1 if self._random.random() < 0.8 else 2):
-            cells = self.cells()
-            rows.append((self._random.choice(KEYS), {name: cells.get(name) for name in columns}))
-        listed = ", ".join(["(" + ", ".join(["%s"] * (len(columns) + 1)) + ")"] * len(rows))
-        values = tuple(value for key, cells in rows for value in (key, *cells.values()))
+        drawn = [(self._random.choice(KEYS), self.cells()) for _ in range(1 if self._random.random() < 0.8 else 2)]
+        columns = [name for name in COLUMNS if any(name in cells for _, cells in drawn)]
+        rows = [(key, {name: cells.get(name) for name in columns}) for key, cells in drawn]
+        row = "(%s, " + ", ".join(["%s"] * (len(columns) + 1)) + ")"
+        values = tuple(value for key, cells in rows for value in (RUN, key, *cells.values()))
         returning = self.returning()
-        sql = f"INSERT INTO {{table}} ({', '.join(['name', *columns])}) VALUES {listed}" + shown(returning)
+        listed = ", ".join(["run", "name", *columns])
+        sql = f"INSERT INTO staff ({listed}) VALUES {', '.join([row] * len(rows))}" + shown(returning)
         return Statement(sql, values, lambda m, at: [m.insert(at, key, cells) for key, cells in rows], returning)
 
     def insert_select(self, subject: Label) -> Statement:
         condition, values, holds = self.where()
-        sql = "INSERT INTO {table} (name, salary) SELECT name || '2', salary FROM {table}" + condition
+        sql = "INSERT INTO staff (run, name, salary) SELECT run, name || '2', salary FROM staff WHERE run = %s"
 
         def apply(model: Multilevel, at: Label) -> list[Shown]:
             read = [seen.values for seen in model.rows(at) if holds(seen)]
             return [model.insert(at, f"{row['name']}2", {"salary": row["salary"]}) for row in read]
 
-        return Statement(sql, values, apply, False)
+        return Statement(sql + condition, (RUN, *values), apply, False)
 
     def update(self, subject: Label) -> Statement:
         cells = self.cells() or {"perf": "good"}
@@ -148,8 +148,8 @@ class Histories:
             done = [model.update(at, seen, cells) for seen in matched]
             return [row for row in done if row is not None]
 
-        sql = f"UPDATE {{table}} SET {sets}{condition}" + shown(returning)
-        return Statement(sql, (*cells.values(), *values), apply, returning)
+        sql = f"UPDATE staff SET {sets} WHERE run = %s{condition}" + shown(returning)
+        return Statement(sql, (*cells.values(), RUN, *values), apply, returning)
 
     def delete(self, subject: Label) -> Statement:
         condition, values, holds = self.where()
@@ -158,7 +158,8 @@ class Histories:
         def apply(model: Multilevel, at: Label) -> list[Shown]:
             return [model.delete(at, seen) for seen in [each for each in model.rows(at) if holds(each)]]
 
-        return Statement("DELETE FROM {table}" + condition + shown(returning), values, apply, returning)
+        sql = "DELETE FROM staff WHERE run = %s" + condition + shown(returning)
+        return Statement(sql, (RUN, *values), apply, returning)
 
     def select(self, subject: Label) -> Statement:
         condition, values, holds = self.where()
@@ -166,7 +167,7 @@ class Histories:
         def apply(model: Multilevel, at: Label) -> list[Shown]:
             return [seen.shown for seen in model.rows(at) if holds(seen)]
 
-        return Statement(f"SELECT {READ} FROM {{table}}" + condition, values, apply, True)
+        return Statement(f"SELECT {READ} FROM staff WHERE run = %s{condition}", (RUN, *values), apply, True)
 
     def uplevel(self, subject: Label) -> Statement:
         key, column = self._random.choice(KEYS), self._random.choice(COLUMNS)
@@ -177,8 +178,8 @@ class Histories:
             model.uplevel(at, key, column, source)
             return [("",)]
 
-        sql = "SELECT discreet.mls_uplevel('{table}', jsonb_build_object('name', %s::text), %s, %s)::text"
-        return Statement(sql, (key, column, str(source)), apply, True)
+        sql = "SELECT discreet.mls_uplevel('staff', jsonb_build_object('run', %s::int, 'name', %s::text), %s, %s)::text"
+        return Statement(sql, (RUN, key, column, str(source)), apply, True)
 
 
 def shown(returning: bool) -> str:

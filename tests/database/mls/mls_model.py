@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 LEVELS = ("U", "C", "S")
-COMPARTMENTS = ("CRYPTO", "NATO")
+COMPARTMENTS = ("NATO", "CRYPTO")
 COLUMNS = ("salary", "perf")
 
 Value = int | str | None

@@ -87,7 +87,7 @@ def test_histories_do_what_they_are_for() -> None:
             for answer in several:
                 kinds["refused" if answer is None else "some" if answer[0] else "none"] += 1
         for entity in state.entities:
-            live = entity.live(label("S:CRYPTO,NATO"))
+            live = entity.live(label("S:NATO,CRYPTO"))
             kinds["versions"] += len(live) > 1
             kinds["incomparable"] += any(not a.dominates(b) and not b.dominates(a) for a in live for b in live)
             kinds["tombstones"] += any(row.dead for row in entity.rows.values())

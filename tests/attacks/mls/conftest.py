@@ -1,0 +1,59 @@
+"""One database with levels for all attacks on them; each begins with Smith and Brown as they were loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from dev.cluster import Cluster
+from tests.attacks.mls.levels import Levels
+from tests.databases import Connection, created
+
+
+@pytest.fixture(scope="session")
+def levels_database(cluster: Cluster, template: str) -> Iterator[Levels]:
+    with created(cluster, "attacked_levels", template) as database:
+        levels = Levels(database)
+        levels.build()
+        yield levels
+        levels.drop_roles()
+
+
+@pytest.fixture
+def levels(levels_database: Levels) -> Iterator[Levels]:
+    levels_database.reset()
+    yield levels_database
+    for connection in levels_database.database._opened[1:]:
+        connection.close()
+    del levels_database.database._opened[1:]
+
+
+@pytest.fixture
+def low(levels: Levels) -> Connection:
+    return levels.at("low")
+
+
+@pytest.fixture
+def middle(levels: Levels) -> Connection:
+    return levels.at("middle")
+
+
+@pytest.fixture
+def high(levels: Levels) -> Connection:
+    return levels.at("high")
+
+
+@pytest.fixture
+def naive(levels: Levels) -> Iterator[Connection]:
+    """Where labels are row security on one plain table: mls_low sees rows of label U only. The owner's connection."""
+    levels.admin.execute(
+        """
+        CREATE TABLE naive (id serial, name text PRIMARY KEY, label text DEFAULT 'U', secret text);
+        INSERT INTO naive (name, label, secret) VALUES ('Smith', 'U', ''), ('Brown', 'S', 'spy');
+        ALTER TABLE naive ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY labels ON naive USING (label = 'U' OR current_user = 'mls_high');
+        GRANT ALL ON naive, naive_id_seq TO mls_low, mls_high;
+        """
+    )
+    yield levels.admin
+    levels.admin.execute("DROP TABLE naive CASCADE")

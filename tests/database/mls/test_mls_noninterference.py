@@ -1,0 +1,92 @@
+"""Noninterference: nothing that a subject does is noticed by anybody who does not dominate it.
+
+A random history is played as a whole, and for each observer label once more without the acts of subjects that the
+observer does not dominate. What the observer sees, and every result, row count, RETURNING and error text of the acts
+that are left must be the same (Goguen and Meseguer, 1982). The order of rows does not count, nor do their random ids.
+Histories hold no mls_declassify: it is the one allowed flow downwards, by its meaning seen from below.
+
+Each history is compared with the model of the rules, too: what was told for each statement, and what every label sees.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.database.mls.mls_histories import OBSERVERS, Histories
+from tests.database.mls.mls_model import Label, Multilevel
+from tests.database.mls.mls_playing import Run, Stage, as_expected
+from tests.database.mls.subjects import Subjects
+
+SHARES = 2
+HISTORIES, MORE_HISTORIES = 104, 1000  # in each share
+MUTANT_HISTORIES = 60
+
+KEY_ALONE = "CREATE UNIQUE INDEX ON staff_mls (run, name) WHERE NOT _dead AND _entity IS NULL"
+PROJECTED_DOWN = """
+    DO $$ BEGIN EXECUTE 'CREATE OR REPLACE VIEW staff AS ' || rtrim(pg_get_viewdef('staff'::regclass), ';') || '
+        UNION ALL SELECT run, discreet._label(NULL), name, discreet._label(NULL), NULL, discreet._label(NULL), NULL,
+            discreet._label(NULL), discreet._label(NULL), _row_id
+        FROM staff_mls WHERE _entity IS NULL AND NOT _dead AND (_label & ~discreet._session_label()) <> 0'; END $$
+"""
+DELETE_FAILS = """
+    CREATE FUNCTION low_delete() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+    BEGIN
+        IF EXISTS (SELECT FROM staff_mls b WHERE (b.run, b.name) = (OLD.run, OLD.name) AND NOT b._dead
+                   AND (b._label & ~discreet._session_label()) <> 0) THEN
+            RAISE EXCEPTION 'rows depend on it';
+        END IF;
+        RETURN OLD;
+    END $$;
+    CREATE TRIGGER a_first INSTEAD OF DELETE ON staff FOR EACH ROW EXECUTE FUNCTION low_delete();
+"""
+
+
+def interference(whole: Run, left: dict[Label, Run]) -> str | None:
+    """What an observer notices of those whom it does not dominate."""
+    for observer in OBSERVERS:
+        alone = left[observer]
+        for (act, told), (_, told_alone) in zip(
+            [each for each in whole.answers if observer.dominates(each[0].subject)], alone.answers, strict=True
+        ):
+            if told != told_alone:
+                sql = "; ".join(f"{each.sql} {each.values}" for each in act.statements)
+                return f"{act.subject} is told {told}, but without higher acts {told_alone}: {sql}"
+        if whole.seen[observer] != alone.seen[observer]:
+            return f"{observer} sees {whole.seen[observer]}, but without higher acts {alone.seen[observer]}"
+    return None
+
+
+def deviation(whole: Run) -> str | None:
+    """Where the database does not do what the rules say."""
+    model = Multilevel()
+    for act, told in whole.answers:
+        expected = act.expected(model)
+        if [as_expected(answer) for answer in told] != expected:
+            sql = "; ".join(f"{each.sql} {each.values}" for each in act.statements)
+            return f"{act.subject}: {sql}: told {told}, expected {expected}"
+    for observer in OBSERVERS:
+        expected_rows = sorted((seen.shown for seen in model.rows(observer)), key=repr)
+        if whole.seen[observer] != expected_rows:
+            return f"{observer} sees {whole.seen[observer]}, expected {expected_rows}"
+    return None
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_no_subject_notices_what_it_does_not_dominate(subjects: Subjects, more: bool, share: int) -> None:
+    stage = Stage(subjects)
+    count = MORE_HISTORIES if more else HISTORIES
+    for seed in range(share * count, (share + 1) * count):
+        history = Histories(seed).draw()
+        whole, left = stage.runs(history)
+        assert deviation(whole) is None, f"seed {seed}"
+        assert interference(whole, left) is None, f"seed {seed}"
+
+
+@pytest.mark.parametrize("mutant", [KEY_ALONE, PROJECTED_DOWN, DELETE_FAILS], ids=["key", "projection", "delete"])
+def test_a_wrong_design_is_found(subjects: Subjects, mutant: str) -> None:
+    """Keys unique without their labels; higher rows shown, without values; a low DELETE that fails for higher rows."""
+    stage = Stage(subjects, mutant)
+    for seed in range(MUTANT_HISTORIES):
+        history = Histories(seed).draw()
+        if interference(*stage.runs(history)) is not None:
+            return
+    raise AssertionError("the mutant was not found")
