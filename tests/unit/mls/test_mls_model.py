@@ -68,7 +68,7 @@ def told(history: list[Act]) -> tuple[list[tuple[Act, object]], Multilevel]:
 
 def test_nothing_that_is_not_dominated_is_noticed_in_the_model() -> None:
     """Otherwise the meaning itself would leak, however well it were implemented."""
-    for seed in range(60):
+    for seed in range(30):
         history = Histories(seed).draw()
         full, state = told(history)
         for observer in OBSERVERS:
