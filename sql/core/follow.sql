@@ -150,7 +150,7 @@ BEGIN
     WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;
     DELETE FROM discreet._limit_turn t
     USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = t.limit_index;
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = t.relation AND d.objsubid = 0;
     DELETE FROM discreet._exempt_view v
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = v.view AND d.objsubid = 0;

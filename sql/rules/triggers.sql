@@ -44,7 +44,7 @@ BEGIN
         SELECT t.tgrelid, t.tgparentid FROM pg_trigger t WHERE t.tgrelid = TG_RELID AND t.tgname = TG_NAME
         UNION ALL
         SELECT t.tgrelid, t.tgparentid FROM whole w JOIN pg_trigger t ON t.oid = w.parent)
-    SELECT c.oid::regclass AS relation, c.relowner AS owner, x.oid AS index, pg_get_expr(i.indpred, i.indrelid) AS predicate
+    SELECT c.oid::regclass AS relation, c.relowner AS owner, pg_get_expr(i.indpred, i.indrelid) AS predicate
     INTO counted
     FROM whole w
     JOIN pg_class c ON c.oid = w.relation AND NOT (c.relrowsecurity AND c.relforcerowsecurity)
@@ -59,8 +59,9 @@ BEGIN
                           'Call discreet.drop_rule(), then discreet.add_limit().', TG_ARGV[1]);
     END IF;
 
-    INSERT INTO discreet._limit_turn AS turn (limit_index) VALUES (counted.index)
-    ON CONFLICT (limit_index) DO UPDATE SET turns = turn.turns + 1 WHERE turn.xmin <> pg_current_xact_id()::xid;
+    INSERT INTO discreet._limit_turn AS turn (relation, name) VALUES (counted.relation, limit_name)
+    ON CONFLICT (relation, name, label) DO UPDATE SET transaction = excluded.transaction
+    WHERE turn.transaction <> excluded.transaction;
 
     SELECT run.present INTO present
     FROM discreet._run_as(counted.owner, format('SELECT count(*)::text FROM (SELECT FROM %s WHERE %s LIMIT %s) t',
@@ -80,6 +81,43 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._keep_limit() IS
 'Trigger: counts the rows under a limit after a statement that added to them; one transaction at a time.';
 
+-- discreet._take_turn: on a multilevel table, makes others of the session's label wait who would take a place under a limit.
+-- The label is that of the session, whoever calls: nobody can make sessions of another label wait.
+CREATE FUNCTION discreet._take_turn(relation oid, name text)
+RETURNS void
+LANGUAGE sql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    INSERT INTO discreet._limit_turn AS turn (relation, name, label)
+    SELECT t.tgrelid, $2, discreet._session_label()
+    FROM pg_trigger t JOIN discreet._multilevel_table m ON m.relation = t.tgrelid
+    WHERE t.tgrelid = $1 AND t.tgname = 'limit ' || $2 AND discreet._session_label() IS NOT NULL
+    ON CONFLICT (relation, name, label) DO UPDATE SET transaction = excluded.transaction
+    WHERE turn.transaction <> excluded.transaction
+$sql$;
+COMMENT ON FUNCTION discreet._take_turn(oid, text) IS
+'Makes others of the session''s label wait who would take a place under a limit of a multilevel table.';
+
+-- discreet._has_turn: whether this transaction has taken a place under a limit of a multilevel table.
+CREATE FUNCTION discreet._has_turn(relation oid, name text)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT EXISTS (SELECT FROM discreet._limit_turn t WHERE t.relation = $1 AND t.name = $2
+                   AND t.label = discreet._session_label() AND t.transaction = pg_current_xact_id())
+$sql$;
+COMMENT ON FUNCTION discreet._has_turn(oid, text) IS
+'Whether this transaction has taken a place under a limit of a multilevel table.';
+
 -- discreet.rules: the rules and limits there are, as PostgreSQL keeps them.
 CREATE VIEW discreet.rules WITH (security_barrier) AS
 SELECT t.tgrelid::regclass AS relation, substr(t.tgname::text, length('rule ') + 1) AS name, 'rule' AS kind,
@@ -96,5 +134,13 @@ SELECT t.tgrelid::regclass, substr(t.tgname::text, length('limit ') + 1), 'limit
           AND x.relname = convert_from(substring(t.tgargs FROM argument.ends + 1 FOR length(t.tgargs) - argument.ends - 1),
                                        getdatabaseencoding()))
 FROM pg_catalog.pg_trigger t CROSS JOIN LATERAL (SELECT position('\x00'::bytea IN t.tgargs)) argument(ends)
-WHERE t.tgfoid = 'discreet._keep_limit()'::regprocedure AND t.tgparentid = 0 AND t.tgname LIKE 'limit %';
+WHERE t.tgfoid = 'discreet._keep_limit()'::regprocedure AND t.tgparentid = 0 AND t.tgname LIKE 'limit %'
+UNION ALL
+SELECT t.tgrelid::regclass, substr(t.tgname::text, strpos(t.tgname::text, ' ') + 1), substr(t.tgname::text, 1, strpos(t.tgname::text, ' ') - 1),
+       convert_from(substring(t.tgargs FROM 1 FOR argument.ends - 1), getdatabaseencoding()),
+       NULLIF(convert_from(substring(t.tgargs FROM argument.ends + 1 FOR length(t.tgargs) - argument.ends - 1), 'SQL_ASCII'), '')::int,
+       NULL
+FROM pg_catalog.pg_trigger t JOIN discreet._multilevel_table m ON m.relation = t.tgrelid
+CROSS JOIN LATERAL (SELECT position('\x00'::bytea IN t.tgargs)) argument(ends)
+WHERE t.tgname ~ '^(rule|limit) ' AND t.tgnargs = 2;
 COMMENT ON VIEW discreet.rules IS 'The integrity rules and limits of tables, as PostgreSQL keeps them.';

@@ -59,6 +59,8 @@ EXPECTED = """
  -       -       X       -       -       -       _refuse_row()
  -       -       X       -       -       -       _keep_limit()
  -       -       -       -       -       -       _limit_turn
+ X       X       X       X       X       X       _take_turn()
+ X       X       X       X       X       X       _has_turn()
 
  multilevel tables
  -       -       X       -       -       -       mls_define()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from discreet.core.declarations import given
 from discreet.core.errors import InvalidParameterError
 from discreet.rules.expressions import Predicate, Rule
@@ -32,6 +34,62 @@ def limit_triggers(name: str, table: str, index: str, predicate: Predicate, at_m
         trigger(f"limit {name}", "INSERT", table, predicate.new_sql, call),
         trigger(f"update limit {name}", "UPDATE", table, newly, call),
     ]
+
+
+def multilevel_rule(name: str, view: str, function: str, rule: Rule) -> list[str]:
+    """On a view: triggers after those that write, by the order of their names, for the rows that these have written."""
+    body = (
+        f"BEGIN\n    IF ({rule.sql}) IS FALSE THEN\n"
+        + raised(f'a row of {view} breaks rule "{name}"', f"The rule is: {rule.sql}")
+        + "    END IF;\n    RETURN coalesce(NEW, OLD);\nEND"
+    )
+    return [
+        created(function, "INVOKER", body),
+        f"CREATE TRIGGER {identifier(f'rule {name}')} INSTEAD OF {rule.events} ON {view} FOR EACH ROW"
+        f" EXECUTE FUNCTION {function}({literal(rule.sql)}, '')",
+    ]
+
+
+def multilevel_limit(name: str, view: str, function: str, predicate: Predicate, at_most: int) -> list[str]:
+    """Counts, after a statement that took places, the rows that the session sees; OLD is all NULL in an INSERT."""
+    beyond = f"(SELECT count(*) FROM ({counted_rows(view, predicate, at_most)}) t) > {at_most}"  # noqa: S608
+    turn = f"(TG_RELID, {literal(name)})"
+    body = (
+        "BEGIN\n    IF TG_LEVEL = 'ROW' THEN\n"
+        f"        IF ({predicate.new_sql}) AND (({predicate.old_sql}) IS NOT TRUE) THEN\n"
+        f"            PERFORM discreet._take_turn{turn};\n        END IF;\n        RETURN NEW;\n    END IF;\n"
+        f"    IF discreet._has_turn{turn} AND {beyond} THEN\n"
+        + raised(
+            f'limit "{name}" of {view} is reached: at most {at_most}',
+            f"Rows are counted for which {predicate.sql}; free a place first.",
+        )
+        + "    END IF;\n    RETURN NULL;\nEND"
+    )
+    events = f"INSERT OR UPDATE ON {view} FOR EACH"
+    return [
+        created(function, "DEFINER", body),
+        f"CREATE TRIGGER {identifier(f'limit {name}')} INSTEAD OF {events} ROW"
+        f" EXECUTE FUNCTION {function}({literal(predicate.sql)}, '{at_most}')",
+        f"CREATE TRIGGER {identifier(f'update limit {name}')} AFTER {events} STATEMENT EXECUTE FUNCTION {function}()",
+    ]
+
+
+def created(function: str, security: str, body: str) -> str:
+    return (
+        f"CREATE OR REPLACE FUNCTION {function}()\nRETURNS trigger\nLANGUAGE plpgsql\nSECURITY {security}\n"
+        f"SET search_path = pg_catalog, pg_temp\nAS {literal(body)}"
+    )
+
+
+def raised(message: str, hint: str) -> str:
+    return f"        RAISE check_violation USING MESSAGE = {literal(message)}, HINT = {literal(hint)};\n"
+
+
+def function_name(schema: str, view: str, name: str) -> str:
+    """Of the function that judges a multilevel table; one name for each rule, however long both names are."""
+    digest = sha256(name.encode()).hexdigest()[:8]
+    short = view.encode()[:45].decode(errors="ignore")
+    return f"{identifier(schema)}.{identifier(f'{short}_rule_{digest}')}"
 
 
 def trigger(name: str, events: str, table: str, condition: str, call: str) -> str:

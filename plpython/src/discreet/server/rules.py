@@ -5,7 +5,7 @@ Nothing is kept beside the triggers: a dump, a renamed column and a dropped tabl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.core.declarations import given
 from discreet.core.errors import (
@@ -29,7 +29,9 @@ RELATION = """
            c.oid < 16384 OR n.nspname = 'discreet' OR c.relpersistence = 't' AS system,
            EXISTS (SELECT FROM pg_inherits i WHERE c.relkind = 'r' AND c.oid IN (i.inhparent, i.inhrelid)
                    AND NOT (SELECT relispartition FROM pg_class WHERE oid = i.inhrelid)) AS inherits,
-           pg_has_role(current_user, c.relowner, 'USAGE') AS owned, current_user AS caller,
+           EXISTS (SELECT FROM discreet.multilevel_tables m WHERE m.relation = c.oid) AS multilevel,
+           c.relowner::regrole::text AS owner, pg_has_role(current_user, c.relowner, 'USAGE') AS owned,
+           current_user AS caller,
            ARRAY(SELECT attname::text FROM pg_attribute a
                  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS columns
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -74,6 +76,9 @@ class Table:
     name: str
     quoted_name: str
     columns: tuple[str, ...]
+    multilevel: bool
+    schema: str
+    owner: str
 
 
 @sql_errors
@@ -84,6 +89,11 @@ def add_rule(plpy: Plpy, relation: str | None, name: str | None, rule: str | Non
     what = f'rule "{wanted}"'
     checked = row_rule(what, given("rule", rule), table.columns, lambda function: computes(plpy, function))
     refuse_duplicate(plpy, table, wanted)
+    if table.multilevel:
+        function = statements.function_name(table.schema, table.name, wanted)
+        made = statements.multilevel_rule(wanted, table.quoted_name, function, checked)
+        put_on_view(plpy, table, what, function, checked.sql, made)
+        return
     put_in_place(plpy, table, what, [f"rule {wanted}"], statements.rule_triggers(wanted, table.quoted_name, checked))
     if checked.new and not checked.old and plpy.execute(statements.broken_rows(table.quoted_name, checked)):
         raise BrokenRuleError(
@@ -104,6 +114,11 @@ def add_limit(
     what = f'limit "{wanted}"'
     counted = predicate(what, given("predicate", predicate_text), table.columns, lambda name: computes(plpy, name))
     refuse_duplicate(plpy, table, wanted)
+    if table.multilevel:
+        function = statements.function_name(table.schema, table.name, wanted)
+        made = statements.multilevel_limit(wanted, table.quoted_name, function, counted, most)
+        put_on_view(plpy, table, what, function, counted.new_sql, made)
+        return
     index = statements.index_name(table.name, wanted, names_beside(plpy, table))
     made = [
         statements.limit_index(index, table.quoted_name, counted),
@@ -131,7 +146,9 @@ def drop_rule(plpy: Plpy, relation: str | None, name: str | None) -> None:
     for prefix in prefixes:
         trigger = statements.identifier(f"{prefix} {wanted}")
         plpy.execute(f"DROP TRIGGER IF EXISTS {trigger} ON {shown}")
-    if rows[0]["index_name"] is not None:
+    if table["multilevel"]:
+        plpy.execute(f"DROP FUNCTION {statements.function_name(table['nspname'], table['relname'], wanted)}()")
+    elif rows[0]["index_name"] is not None:
         plpy.execute(f"DROP INDEX IF EXISTS {rows[0]['index_name']}")
 
 
@@ -152,9 +169,9 @@ def ruled_table(plpy: Plpy, name: str | None) -> Table:
     """A table of the caller that can have rules."""
     row = owned(plpy, name)
     shown = row["quoted_name"]
-    if row["relkind"] not in ("r", "p") or row["system"]:
+    if not (row["relkind"] in ("r", "p") or row["multilevel"]) or row["system"]:
         raise WrongObjectTypeError(
-            f"{shown} is no ordinary table; only those have rules", "Name a permanent table of yours."
+            f"{shown} is no ordinary or multilevel table; only those have rules", "Name a permanent table of yours."
         )
     if row["inherits"]:
         raise WrongObjectTypeError(
@@ -166,7 +183,10 @@ def ruled_table(plpy: Plpy, name: str | None) -> Table:
             f"row security is forced upon the owner of {shown}, who could not count all rows",
             "ALTER TABLE … NO FORCE ROW LEVEL SECURITY; it holds for all others still.",
         )
-    return Table(int(row["oid"]), row["relname"], row["quoted_name"], tuple(row["columns"]))
+    return Table(
+        int(row["oid"]), row["relname"], row["quoted_name"], tuple(row["columns"]), row["multilevel"],
+        row["nspname"], row["owner"],
+    )  # fmt: skip
 
 
 def computes(plpy: Plpy, function: str) -> bool:
@@ -188,6 +208,20 @@ def names_beside(plpy: Plpy, table: Table) -> frozenset[str]:
         oid=table.oid,
     )
     return frozenset(row["relname"] for row in rows)
+
+
+def put_on_view(plpy: Plpy, table: Table, what: str, function: str, expression: str, made: list[str]) -> None:
+    """What PostgreSQL makes of the text is seen on a table like the view, which has triggers with conditions."""
+    like = f"{statements.identifier(table.schema)}.{statements.identifier('discreet rule ' + str(table.oid))}"
+    probe = f"CREATE TRIGGER probe AFTER UPDATE ON {like} FOR EACH ROW WHEN (({expression}) IS FALSE)"
+    plpy.execute(f"CREATE TABLE {like} AS SELECT * FROM {table.quoted_name} WITH NO DATA")
+    oid = plpy.execute(f"SELECT {statements.literal(like)}::regclass::oid AS oid")[0]["oid"]
+    copy = replace(table, oid=int(oid), quoted_name=like)
+    put_in_place(plpy, copy, what, ["probe"], [f"{probe} EXECUTE FUNCTION discreet._refuse_row()"])
+    plpy.execute(f"DROP TABLE {like}")
+    put_in_place(plpy, table, what, [], made)
+    # what counts in the name of the owner must not count in that of a superuser who added it
+    plpy.execute(f"ALTER FUNCTION {function}() OWNER TO {table.owner}")
 
 
 def put_in_place(plpy: Plpy, table: Table, what: str, triggers: list[str], made: list[str]) -> None:
