@@ -178,3 +178,17 @@ GRANT EXECUTE ON FUNCTION
     discreet.grant_secret(text, regrole), discreet.revoke_secret(text, regrole)
 TO discreet_curator;
 GRANT SELECT ON discreet.secrets TO discreet_curator, discreet_auditor;
+
+-- cell keys ask for their secret; what writes a table does so with the rights of the caller
+GRANT EXECUTE ON FUNCTION
+    discreet.record_key(text, text), discreet.record_key(bigint, text), discreet.cell_key(bigint), discreet._low_bits(bigint),
+    discreet.random_round(bigint, bigint, bigint), discreet._not_a_base(bigint), discreet.perturb(bigint, bigint, jsonb)
+TO PUBLIC;
+GRANT EXECUTE ON FUNCTION
+    discreet.ptable(float8, int, int),
+    discreet.controlled_round(regclass, text[], text, int, text, text, jsonb, text, float8),
+    discreet.suppress(regclass, text[], text, numeric, text, jsonb, text, int, numeric, numeric, numeric, text, text),
+    discreet.audit_cells(regclass, text[], text, jsonb, text),
+    discreet.microaggregate(regclass, text[], int, text),
+    discreet.swap(regclass, text[], text[], text[], text, int, float8)
+TO discreet_curator;

@@ -185,3 +185,43 @@ RETURN round(discreet.add_noise(value::double precision, deviation::double preci
              coalesce(scale(value), 0));
 COMMENT ON FUNCTION discreet.add_noise(numeric, numeric, text, text) IS
 'A number plus normal noise that follows from the secret, the record and the number, with as many decimal places. Not differential privacy.';
+
+-- discreet.microaggregate: writes a table in which values are means of at least k alike records.
+CREATE FUNCTION discreet.microaggregate(relation regclass, columns text[], k int, release text)
+RETURNS jsonb
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import microdata
+    return microdata.microaggregate(plpy, relation, columns, k, release)
+$python$;
+COMMENT ON FUNCTION discreet.microaggregate(regclass, text[], int, text) IS
+'Writes a table in which the columns hold the means of groups of at least k alike records (MDAV). Returns a report.';
+
+-- discreet.swap: writes a table in which records at risk have exchanged some of their values with others.
+CREATE FUNCTION discreet.swap(
+    relation regclass,
+    exchange text[],
+    match_on text[],
+    quasi_identifiers text[],
+    release text,
+    k int DEFAULT 3,
+    rate float8 DEFAULT 0)
+RETURNS jsonb
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import microdata
+    return microdata.swap(plpy, relation, exchange, match_on, quasi_identifiers, release, k, rate)
+$python$;
+COMMENT ON FUNCTION discreet.swap(regclass, text[], text[], text[], text, int, float8) IS
+'Writes a table in which records that fewer than k share the quasi-identifiers of, and a share of the others, have exchanged values with records
+that agree in the columns to match on. Returns a report.';

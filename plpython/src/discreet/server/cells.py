@@ -1,0 +1,194 @@
+"""The cells of a relation, added up by PostgreSQL, and the cross table that is written from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.declarations import given
+from discreet.core.errors import DiscreetError, InvalidParameterError
+from discreet.server.plpy import Plpy, run
+from discreet.server.publishing import Column, Source, array, quoted
+
+MOST_CELLS = 250_000
+MISSING = "(none)"
+
+
+class UnsafeReleaseError(DiscreetError):
+    """A release that would not keep what it promises; nothing of it is left."""
+
+    sqlstate = "XX000"
+
+
+class Cells:
+    """The cells of a relation, added up by PostgreSQL: Python sees one number for each combination of values."""
+
+    def __init__(
+        self, plpy: Plpy, relation: str | None, names: list[str] | None, value: str | None, hierarchies: str | None,
+        total: str | None,
+    ) -> None:  # fmt: skip
+        from discreet.release.dimensions import Hierarchy
+
+        self.plpy = plpy
+        self.source = Source.of(plpy, relation)
+        self.columns = self.source.some(names, "dimensions")
+        self.value = None if value is None else self.source.column(value, "value")
+        if self.value is not None and self.value.category != "N":
+            raise InvalidParameterError(f"column {value} holds no numbers", "Name a column of numbers as value.")
+        self.total = given("total", total)
+        spec = {} if hierarchies is None else json.loads(hierarchies)
+        known = [column.name for column in self.columns]
+        if not isinstance(spec, dict) or set(spec) - set(known):
+            raise InvalidParameterError(
+                "hierarchies must be an object whose keys are dimensions", 'Give for instance {"city": {"tree": …}}.'
+            )
+        self.hierarchies = [Hierarchy.of(name, spec.get(name)) for name in known]
+
+    @property
+    def value_name(self) -> str:
+        return "count" if self.value is None else self.value.name
+
+    def leaf(self, column: Column) -> str:
+        return f"coalesce({column.quoted}::pg_catalog.text, '{MISSING}')"
+
+    @property
+    def summed(self) -> str:
+        return "1::numeric" if self.value is None else f"{self.value.quoted}::pg_catalog.numeric"
+
+    def read(self) -> None:
+        """Dimensions, and the whole table in integers of 10^-scale."""
+        import numpy as np
+
+        from discreet.release.dimensions import all_cells
+
+        groups = [self.source.some(each.columns, "hierarchies") if each.columns else [] for each in self.hierarchies]
+        shown = [self.leaf(column) for column in self.columns]
+        above = [self.leaf(column) for each in groups for column in each]
+        names = [*(f"d{n}" for n in range(len(shown))), *(f"g{n}" for n in range(len(above)))]
+        keys = ", ".join(f"{text} AS {name}" for text, name in zip((*shown, *above), names, strict=True))
+        rows = self.plpy.execute(
+            f"SELECT {keys}, coalesce(sum({self.summed}), 0) AS total FROM {self.source.name}"
+            f" GROUP BY {', '.join(str(n + 1) for n in range(len(names)))}"
+        )
+        values = [row["total"] for row in rows]
+        if any(not number.is_finite() or number < 0 for number in values):
+            raise InvalidParameterError(
+                "a cell is negative, infinite or NaN", "Cells must be numbers from 0 on: it is known that they are."
+            )
+        start = 0
+        dimensions = []
+        for axis, (hierarchy, each) in enumerate(zip(self.hierarchies, groups, strict=True)):
+            paths = [(row[f"d{axis}"], *(row[f"g{start + n}"] for n in range(len(each)))) for row in rows]
+            dimensions.append(hierarchy.dimension(paths, self.total))
+            start += len(each)
+        self.dimensions = tuple(dimensions)
+        shape = tuple(len(each.labels) for each in self.dimensions)
+        if Fraction(np.prod(shape, dtype=np.float64)) > MOST_CELLS:
+            raise InvalidParameterError(
+                f"the table has more than {MOST_CELLS} cells with its margins",
+                "Leave out a dimension, or merge values.",
+            )
+        self.scale = max((0, *(-int(number.normalize().as_tuple().exponent) for number in values)))
+        number_of = [{label: n for n, label in enumerate(each.labels)} for each in self.dimensions]
+        leaves = np.zeros([each.leaves for each in self.dimensions], dtype=np.int64)
+        if sum(values) * 10**self.scale >= 2**53:
+            raise InvalidParameterError(
+                "the numbers have too many digits to be added up exactly", "Round them, or use larger units."
+            )
+        for row, number in zip(rows, values, strict=True):
+            at = tuple(number_of[axis][row[f"d{axis}"]] for axis in range(len(shape)))
+            leaves[at] += int(number.scaleb(self.scale))
+        self.values = all_cells(self.dimensions, leaves)
+
+    def contributions(self, contributor: Column, top: int) -> Iterator[tuple[tuple[int, ...], Any]]:
+        """Of each cell, groups and totals included, how many contribute and how much the largest do."""
+        from discreet.release.rules import Contributions
+
+        size = range(len(self.columns))
+        joins = " ".join(
+            f"JOIN ROWS FROM (unnest(:leaves{n}::text[]), unnest(:nodes{n}::int[])) AS n{n}(leaf, node)"
+            f" ON n{n}.leaf = p.l{n}"
+            for n in size
+        )
+        leaves = ", ".join(f"{self.leaf(column)} AS l{n}" for n, column in enumerate(self.columns))
+        nodes = ", ".join(f"a{n}" for n in size)
+        arguments: dict[str, Any] = {}
+        for n, dimension in enumerate(self.dimensions):
+            pairs = [(leaf, node) for leaf in range(dimension.leaves) for node in dimension.sums[leaf].nonzero()[0]]
+            arguments[f"leaves{n}"] = [dimension.labels[leaf] for leaf, _ in pairs]
+            arguments[f"nodes{n}"] = array(node for _, node in pairs)
+        rows = run(
+            self.plpy,
+            f"""
+            WITH part AS (
+                SELECT {leaves}, {contributor.quoted} AS who, sum({self.summed}) AS amount
+                FROM {self.source.name} GROUP BY {", ".join(str(n + 1) for n in size)}, who),
+            whole AS (
+                SELECT {", ".join(f"n{n}.node AS a{n}" for n in size)}, p.who, sum(p.amount) AS amount
+                FROM part p {joins} GROUP BY {nodes}, p.who),
+            ranked AS (
+                SELECT {nodes}, amount, row_number() OVER (PARTITION BY {nodes} ORDER BY amount DESC) AS rank
+                FROM whole)
+            SELECT {nodes}, count(*) FILTER (WHERE amount > 0) AS people, min(amount) AS least,
+                   coalesce(max(amount) FILTER (WHERE rank = 1), 0) AS largest,
+                   coalesce(max(amount) FILTER (WHERE rank = 2), 0) AS second,
+                   coalesce(sum(amount) FILTER (WHERE rank <= {top}), 0) AS top
+            FROM ranked GROUP BY {nodes}
+            """,
+            **arguments,
+        )
+        for row in rows:
+            if row["least"] is not None and row["least"] < 0:
+                raise InvalidParameterError("a contribution is negative", "Contributions must be numbers from 0 on.")
+            amounts = [int(row[name].scaleb(self.scale)) for name in ("largest", "second", "top")]
+            yield tuple(row[f"a{n}"] for n in size), Contributions(row["people"], *amounts)
+
+    def write(self, release: str, values: Any, hidden: Any = None) -> None:
+        """One row for each cell; a hidden one has no value. What was written is read again and compared."""
+        import numpy as np
+
+        names = [column.name for column in self.columns]
+        taken = [*names, self.value_name] + ([] if hidden is None else ["suppressed"])
+        if len(set(taken)) < len(taken):
+            raise InvalidParameterError(f"the release would have two columns of the same name: {', '.join(taken)}",
+                                        "Rename a dimension in a view over the cells.")  # fmt: skip
+        kind = "int8" if self.scale == 0 else "numeric"
+        columns = [f"{quoted(name)} pg_catalog.text NOT NULL" for name in names]
+        columns.append(f"{quoted(self.value_name)} pg_catalog.{kind}")
+        if hidden is not None:
+            columns.append("suppressed pg_catalog.bool NOT NULL")
+        self.plpy.execute(f"CREATE TABLE {release} ({', '.join(columns)})")
+        places = np.indices(values.shape).reshape(len(names), -1)
+        flat = values.reshape(-1).tolist()
+        gone = [False] * len(flat) if hidden is None else hidden.reshape(-1).tolist()
+        texts = [
+            None if off else str(Decimal(number).scaleb(-self.scale)) for number, off in zip(flat, gone, strict=True)
+        ]
+        arguments: dict[str, Any] = {
+            f"d{axis}": [dimension.labels[node] for node in places[axis].tolist()]
+            for axis, dimension in enumerate(self.dimensions)
+        }
+        sources = ", ".join(f"unnest(:{name}::text[])" for name in (*arguments, "texts"))
+        listed = ", ".join(f"t.{name}" for name in arguments)
+        flag = "" if hidden is None else ", t.texts IS NULL"
+        run(
+            self.plpy,
+            f"INSERT INTO {release} SELECT {listed}, t.texts::pg_catalog.{kind}{flag}"
+            f" FROM ROWS FROM ({sources}) AS t({', '.join((*arguments, 'texts'))})",
+            **arguments,
+            texts=texts,
+        )
+        written = self.plpy.execute(
+            f"SELECT count(*) AS cells, count({quoted(self.value_name)}) AS shown,"
+            f" coalesce(sum({quoted(self.value_name)}), 0) AS total FROM {release}"
+        )[0]
+        expected = sum((number for number, off in zip(flat, gone, strict=True) if not off), 0)
+        if (written["cells"], written["shown"], Decimal(written["total"]).scaleb(self.scale)) != (
+            len(flat), gone.count(False), expected
+        ):  # fmt: skip
+            raise UnsafeReleaseError(
+                "what was written is not what was checked", "A trigger or rule may have changed it."
+            )

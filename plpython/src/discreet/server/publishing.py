@@ -1,0 +1,112 @@
+"""What the functions that publish tables share: the relation they read, the table they write, progress.
+
+They run with the rights of who calls: reading what the caller may read, writing where the caller may.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.core.declarations import given
+from discreet.core.errors import DuplicateObjectError, InvalidParameterError, UndefinedColumnError
+from discreet.server.plpy import Plpy, run
+
+RELATION = """
+    SELECT c.oid, n.nspname AS schema, a.attname::text AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
+           t.typcategory AS category
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+    WHERE c.oid = pg_catalog.to_regclass(:relation::text)
+    ORDER BY a.attnum
+"""
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    quoted: str
+    type: str
+    category: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """A relation that is read. Its name is quoted where needed, as PostgreSQL prints a regclass."""
+
+    name: str
+    schema: str
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def of(cls, plpy: Plpy, relation: str | None) -> Source:
+        name = given("relation", relation)
+        rows = list(run(plpy, RELATION, relation=name))
+        if not rows:
+            raise InvalidParameterError(f"{name} has no columns", "Name a table or a view.")
+        columns = tuple(Column(row["name"], quoted(row["name"]), row["type"], row["category"]) for row in rows)
+        return cls(name, rows[0]["schema"], columns)
+
+    def column(self, name: str | None, purpose: str) -> Column:
+        wanted = given(purpose, name)
+        for column in self.columns:
+            if column.name == wanted:
+                return column
+        raise UndefinedColumnError(f"{self.name} has no column {wanted}", f"Name a column as {purpose}.")
+
+    def some(self, names: Iterable[str | None] | None, purpose: str) -> list[Column]:
+        listed = [self.column(name, purpose) for name in given(purpose, names)]
+        if not listed or len({each.name for each in listed}) < len(listed):
+            raise InvalidParameterError(f"{purpose} must name columns, each once", f"Name at least one in {purpose}.")
+        return listed
+
+
+def quoted(identifier: str) -> str:
+    return '"' + identifier.replace('"', '""') + '"'
+
+
+def new_table(plpy: Plpy, release: str | None, beside: Source) -> str:
+    """The quoted name of a table that is not there yet; without a schema it goes to that of the source."""
+    text = given("release", release)
+    try:
+        with plpy.subtransaction():
+            parts = run(plpy, "SELECT pg_catalog.parse_ident(:release::text) AS parts", release=text)[0]["parts"]
+    except plpy.SPIError:
+        parts = []
+    if len(parts) not in (1, 2):
+        raise InvalidParameterError(f"release is {text!r}, which names no table", "Give a name, or schema.name.")
+    name = ".".join(quoted(part) for part in ([beside.schema, *parts] if len(parts) == 1 else parts))
+    if run(plpy, "SELECT pg_catalog.to_regclass(:name::text) IS NOT NULL AS there", name=name)[0]["there"]:
+        raise DuplicateObjectError(f"there is a relation {name} already", "Drop it, or give another name.")
+    return name
+
+
+class Progress:
+    """Tells how far the work is every few seconds, and gives PostgreSQL the chance to cancel it."""
+
+    def __init__(self, plpy: Plpy, doing: str) -> None:
+        self._plpy = plpy
+        self._doing = doing
+        self._told = self._asked = time.monotonic()
+
+    def __call__(self, done: int = 0, of: int = 0) -> None:
+        now = time.monotonic()
+        if now - self._asked > 0.1:
+            self._plpy.execute("SELECT 1")
+            self._asked = now
+        if now - self._told > 5:
+            share = f": {100 * done // of} %" if of else ""
+            self._plpy.notice(f"{self._doing}{share}")
+            self._told = now
+
+    def say(self, message: str) -> None:
+        self._plpy.notice(message)
+        self._told = time.monotonic()
+
+
+def array(values: Iterable[Any]) -> str:
+    """Whole numbers as the text of an array, which PostgreSQL reads faster than PL/Python converts a list."""
+    return "{" + ",".join(map(str, values)) + "}"
