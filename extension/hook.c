@@ -179,8 +179,13 @@ query_finds_guarded(Query *query, Oid view)
 static bool
 view_is_guarded(Oid view)
 {
-	Relation	relation = relation_open(view, AccessShareLock);
-	bool		guarded = query_finds_guarded(get_view_query(relation), view);
+	Relation	relation;
+	bool		guarded;
+
+	/* views that name others twice are many */
+	CHECK_FOR_INTERRUPTS();
+	relation = relation_open(view, AccessShareLock);
+	guarded = query_finds_guarded(get_view_query(relation), view);
 
 	relation_close(relation, NoLock);
 	return guarded;
@@ -441,6 +446,8 @@ question_sql(const char *text, Query *query)
 		if (target->resjunk)
 			continue;
 		n++;
+		if (type == UNKNOWNOID)
+			type = base = TEXTOID;
 		if (type == TIMESTAMPTZOID && is_wall_clock(query, (Node *) target->expr))
 			base = TIMESTAMPOID;
 		/* out here, by the rights of who asks, the checks of a domain are run, and a time zone is given */

@@ -5,6 +5,7 @@
 #include "discreet.h"
 
 #include "access/nbtree.h"
+#include "access/transam.h"
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
@@ -93,7 +94,7 @@ begin_people(FunctionCallInfo fcinfo, const Question *question)
 		elog(ERROR, "a function of _people was called outside an aggregate");
 	context = AllocSetContextCreate(aggregate, "people", ALLOCSET_DEFAULT_SIZES);
 	people = MemoryContextAllocZero(context, sizeof(People));
-	people->question = *question;
+	memcpy(&people->question, question, sizeof(Question));
 	people->context = context;
 	begin_numbering(&people->persons, context, !question->by_word, 0);
 	begin_numbering(&people->cells, context, false, question->pieces);
@@ -139,8 +140,10 @@ describe_key(GroupKey *key, Oid type, MemoryContext context)
 	bool		is_varlena;
 
 	get_typlenbyval(type, &key->length, &key->by_value);
+	/* a cast of a type that is not built in may be anybody's code */
 	if (type == TEXTOID ||
-		find_coercion_pathway(TEXTOID, type, COERCION_EXPLICIT, &function) == COERCION_PATH_RELABELTYPE)
+		(type < FirstNormalObjectId &&
+		 find_coercion_pathway(TEXTOID, type, COERCION_EXPLICIT, &function) == COERCION_PATH_RELABELTYPE))
 	{
 		key->is_text = true;
 		return;
@@ -157,13 +160,20 @@ describe_key(GroupKey *key, Oid type, MemoryContext context)
 static People *
 first_row(FunctionCallInfo fcinfo)
 {
-	Question	question = {0};
-	TargetEntry *unit = linitial(AggGetAggref(fcinfo)->args);
-	Oid			type = getBaseType(exprType((Node *) unit->expr));
+	Question	question;
+	Aggref	   *call = AggGetAggref(fcinfo);
+	TargetEntry *unit;
+	Oid			type;
 	text	   *kinds;
 	MemoryContext caller;
 	People	   *people;
 
+	if (call == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("_people is no window function")));
+	memset(&question, 0, sizeof(question)); /* the bytes between its fields are compared too */
+	unit = linitial_node(TargetEntry, call->args);
+	type = getBaseType(exprType((Node *) unit->expr));
 	for (int n = SEED; n <= SUBJECTS; n++)
 		if (PG_ARGISNULL(n))
 			elog(ERROR, "argument %d of _people is NULL", n);
@@ -524,6 +534,8 @@ discreet_people_combine(PG_FUNCTION_ARGS)
 	read_bytes(&from, &question, sizeof(question));
 	if (people == NULL)
 		people = begin_people(fcinfo, &question);
+	else if (memcmp(&people->question, &question, sizeof(question)) != 0)
+		elog(ERROR, "arguments of _people differ between workers");
 	persons = our_numbers(&people->persons, &from, NULL, NULL);
 	for (int n = 0; n < question.keys; n++)
 	{

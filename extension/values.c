@@ -217,6 +217,27 @@ value_of_number(Oid type, const char *text)
 	}
 }
 
+PG_FUNCTION_INFO_V1(discreet_text);
+
+/* _text(value): what the output function of its type writes. A cast to text may be anybody's code; this is not. */
+Datum
+discreet_text(PG_FUNCTION_ARGS)
+{
+	FmgrInfo   *output = fcinfo->flinfo->fn_extra;
+
+	if (output == NULL)
+	{
+		Oid			function;
+		bool		is_varlena;
+
+		output = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(FmgrInfo));
+		getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 0), &function, &is_varlena);
+		fmgr_info_cxt(function, output, fcinfo->flinfo->fn_mcxt);
+		fcinfo->flinfo->fn_extra = output;
+	}
+	PG_RETURN_TEXT_P(cstring_to_text(OutputFunctionCall(output, PG_GETARG_DATUM(0))));
+}
+
 PG_FUNCTION_INFO_V1(discreet_on_grid);
 
 typedef struct GridOfType

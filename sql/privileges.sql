@@ -145,6 +145,7 @@ TO PUBLIC;
 -- the run step, in the name of who owns the tables
 GRANT USAGE ON SCHEMA discreet TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
+    discreet._text(anyelement),
     discreet._on_grid(anyelement, int, bigint, bigint),
     discreet._bin(anyelement, float8, float8, int),
     discreet._log_bin(anyelement, int, int, int),

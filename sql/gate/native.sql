@@ -26,6 +26,17 @@ COMMENT ON FUNCTION discreet._wait(float8) IS 'Waits so many seconds, without sh
 
 -- Total and pure: owners of tables execute them in the run step, so everybody may.
 
+-- discreet._text: a value as the output function of its type writes it; a cast to text may be anybody's code.
+CREATE FUNCTION discreet._text(value anyelement)
+RETURNS text
+LANGUAGE c
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_text';
+COMMENT ON FUNCTION discreet._text(anyelement) IS
+'A value as the output function of its type writes it.';
 
 CREATE FUNCTION discreet._on_grid(value anyelement, exponent int, lower bigint, upper bigint)
 RETURNS bigint

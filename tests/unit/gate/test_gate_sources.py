@@ -7,7 +7,7 @@ from pglast import parse_sql
 from tests.corpus.sample import SCHEMA, TABLES
 
 from discreet.core.errors import DiscreetError
-from discreet.gate.schema import Column, Relation, Schema
+from discreet.gate.schema import Column, Protection, Relation, Schema
 from discreet.gate.sources import Limits, Source, Sources
 
 
@@ -126,6 +126,34 @@ def test_a_column_that_is_the_unit_in_one_part_of_a_union_only_links_nobody() ->
     assert source(f"{union.format('id')} {visits}").unit == '"u"."discreet unit"'
     with pytest.raises(DiscreetError, match="singles out"):
         source(f"{union.format('age')} {visits}")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "linked"),
+    [
+        ("integer", "bigint", True),
+        ("text", "character varying", True),
+        ("uuid", "uuid", True),
+        ("numeric", "numeric", True),
+        ("bigint", "double precision", False),
+        ("bigint", "numeric", False),
+        ("character varying", "character", False),
+        ("hr.mood", "hr.mood", False),
+    ],
+)
+def test_units_are_linked_where_nobody_equals_two_others(left: str, right: str, linked: bool) -> None:
+    """2**62 and 2**62 + 1 are one double, 'a' and 'a ' one character(9): many people would be joined to one."""
+    kept = Protection("d", "id", "noisy", 1, 1, None, None, True, True)
+    tables = [
+        Relation("public", name, {"id": Column("id", type_name, identifies=True)}, kept)
+        for name, type_name in {"one": left, "two": right}.items()
+    ]
+    question = "public.one a JOIN public.two b ON a.id = b.id"
+    if linked:
+        assert source(question, with_tables(*tables)).single
+    else:
+        with pytest.raises(DiscreetError, match="singles out"):
+            source(question, with_tables(*tables))
 
 
 def test_a_unique_key_of_doubles_is_none() -> None:

@@ -17,6 +17,7 @@ from discreet.gate.values import (
     guarded_time,
     number_constant,
     operator,
+    output_text,
     typed_literal,
 )
 
@@ -97,7 +98,7 @@ def cast(value: Value, type_name: str, node: Any) -> Value:
         return value
     native = f"({value.sql})::pg_catalog.{NATIVE_TYPE[target]}"
     if type_name == "text" and value.family is Family.OTHER:
-        return Value(f'({native} COLLATE pg_catalog."default")', target)
+        return Value(f'({output_text(value.sql)} COLLATE pg_catalog."default")', target)
     if target is Family.TEXT and value.family in (Family.INT, Family.NUMERIC, Family.BOOL, Family.FLOAT):
         return Value(native, target)
     if target is Family.TEXT and value.family in TIMES:

@@ -30,6 +30,7 @@ from discreet.gate.values import (
     literal,
     number_constant,
     operator,
+    output_text,
     same_family,
     typed_literal,
 )
@@ -181,7 +182,7 @@ class Expressions:
             if name not in ("=", "<>"):
                 refuse("ordering values of this type", node)
             self.compared.update(compared(name, left, right))
-            return logical(operator(name, *(f"({side.sql})::pg_catalog.text" for side in (left, right))))
+            return logical(operator(name, *(output_text(side.sql) for side in (left, right))))
         family, (left, right) = same_family([left, right], node)
         self.compared.update(compared(name, left, right))
         return logical(operator(name, *(comparable(side, family) for side in (left, right))))
@@ -258,9 +259,7 @@ class Expressions:
         left, right = self.value(node.lexpr), self.value(node.rexpr)
         word = "IS DISTINCT FROM" if node.kind == enums.A_Expr_Kind.AEXPR_DISTINCT else "IS NOT DISTINCT FROM"
         if is_text_of(left, right) or is_text_of(right, left):
-            left, right = (
-                replace(side, sql=f"({side.sql})::pg_catalog.text", family=Family.TEXT) for side in (left, right)
-            )
+            left, right = (replace(side, sql=output_text(side.sql), family=Family.TEXT) for side in (left, right))
         family, (left, right) = same_family([left, right], node)
         if Family.OTHER in (left.family, right.family) and not (left.is_null or right.is_null):
             refuse("comparing values of this type", node)

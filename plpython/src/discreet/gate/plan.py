@@ -120,7 +120,7 @@ class Planner:
         """A SELECT over an aggregated subquery: post-processing of what that releases."""
         select = with_stars_expanded(select, alias, below.output)
         aliases = {target.name for target in select.targetList if target.name}
-        post = PostProcessing(self._harmless, self._parameters, released_columns({*below.output, *aliases}))
+        post = PostProcessing(self._harmless, self._parameters, released_columns(set(below.output), aliases))
         outer = post.select(select, released_table(alias), post.rewrite(select.whereClause))
         outer.groupClause = post.rewrite(select.groupClause)
         outer.havingClause = post.rewrite(select.havingClause)
@@ -263,14 +263,14 @@ def key_column(node: Any, expressions: Expressions, grouping: Grouping) -> Any:
     return None
 
 
-def released_columns(known: set[str]) -> Callable[[Any], Any]:
-    """In an outer SELECT, columns are those of the released table; of another name they would be calls of functions."""
+def released_columns(known: set[str], aliases: set[str]) -> Callable[[Any], Any]:
+    """In an outer SELECT, columns are those of the released table; table.name of another name would call a function."""
 
     def released(node: Any) -> Any:
         if not isinstance(node, ast.ColumnRef):
             return None
         name = getattr(node.fields[-1], "sval", None)
-        if name not in known:
+        if name not in known and not (len(node.fields) == 1 and name in aliases):
             refuse(f"there is no column {name} in the subquery", node)
         return node
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from discreet.dp.grid import Grid
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
-from discreet.gate.values import operator
+from discreet.gate.schema import Family
+from discreet.gate.values import operator, output_text
 
 # PostgreSQL gives an aggregate at most 99 arguments
 MOST_VALUES = 90
@@ -301,7 +302,7 @@ def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, 
     columns = ", ".join([f"{plan.source.unit} AS u", *key_columns(plan, keys), f"{subject.argument} AS x"])
     rows = f"SELECT {'DISTINCT ' if distinct else ''}{columns} FROM {plan.source.sql}{where(plan, keys)}{only}"
     partition = ", ".join(["u", *(f"k{key}" for key in keys)])
-    order = f'pg_catalog.hashtextextended((x)::pg_catalog.text COLLATE pg_catalog."C", {person_secret(seed)})'
+    order = f'pg_catalog.hashtextextended({output_text("x")} COLLATE pg_catalog."C", {person_secret(seed)})'
     place = f"pg_catalog.row_number() OVER (PARTITION BY {partition} ORDER BY {order})"
     group = "1"
     if keys:
@@ -342,6 +343,8 @@ def where(plan: Plan, keys: tuple[int, ...]) -> str:
     """Rows without a person, and values outside declared categories, take no part."""
     conditions = [*plan.conditions, f"({plan.source.unit} IS NOT NULL)"]
     for key in (plan.grouping.keys[position] for position in keys):
-        if key.domain is not None:
+        if key.domain is not None and key.family is Family.OTHER:
+            conditions.append(f"({key.canonical} IN ({', '.join(key.canonical_domain)}))")
+        elif key.domain is not None:
             conditions.append(f"({key.sql} IN ({', '.join(key.domain)}))")
     return f" WHERE {' AND '.join(conditions)}"

@@ -31,12 +31,14 @@ from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Column, Family, Relation, Schema, View
 from discreet.gate.traces import Comparison, Trace
-from discreet.gate.values import Value, collated, identifier, literal, operator, same_family
+from discreet.gate.values import SHOWN_TYPES, Value, collated, identifier, literal, operator, same_family
 
 UNIT = '"discreet unit"'
 NAMELESS = "?column?"
 DEEPEST = 20
 MOST_NAMES = 100
+WHOLE_TYPES = {"smallint", "integer", "bigint"}
+TEXT_TYPES = {"text", "character varying"}
 TYPES_OF_THE_GRAMMAR = {"smallint", "integer", "bigint", "real", "boolean"}
 # Written without a length, these would mean a length of 1.
 UNLIMITED = {"character": "pg_catalog.bpchar", "bit": 'pg_catalog."bit"'}
@@ -284,6 +286,7 @@ class Sources:
                 mine.interval | theirs.interval if both else None,  # type: ignore[operator]
                 column=raw,
                 identifies=mine.identifies or theirs.identifies,
+                type_name=mine.type_name if units and mine.type_name == theirs.type_name else None,
                 weight=max(mine.weight, theirs.weight),
                 trace=mine.trace | theirs.trace,
             )
@@ -388,7 +391,7 @@ class Sources:
         return Source(sql, names, people.unit, people.dataset, single, people.limits | public.limits, True, compared)
 
     def links_units(self, conjunct: Any, left: Source, right: Source) -> bool:
-        """Whether this is unit = unit, of one name on each side."""
+        """Whether this is unit = unit, of one name on each side, and of types in which nobody equals two others."""
         sides = equated(conjunct)
         if sides is None:
             return False
@@ -400,6 +403,8 @@ class Sources:
                 return False
         if not all(column in named.unit_columns for named, column in found):
             return False
+        if not same_people(*(named.columns[column] for named, column in found)):
+            return False
         ends = [named for named, _ in found]
         return (ends[0] in left.names and ends[1] in right.names) or (ends[1] in left.names and ends[0] in right.names)
 
@@ -408,6 +413,14 @@ class Sources:
         sides = equated(conjunct)
         assert sides is not None
         return operator("=", *(collated(scope.column(side)) for side in sides))
+
+
+def same_people(left: Value, right: Value) -> bool:
+    """Whether equal values name one person: compared as doubles, or without their last blanks, several people are."""
+    types = {left.type_name, right.type_name}
+    if left.family is Family.OTHER:
+        return len(types) == 1 and types <= SHOWN_TYPES
+    return len(types) == 1 or types <= WHOLE_TYPES or types <= TEXT_TYPES
 
 
 def schema_qualified(type_name: str) -> str:

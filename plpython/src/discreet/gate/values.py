@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse, refuse_unbounded
-from discreet.gate.schema import NUMBERS, TIMES, Family
+from discreet.gate.schema import FAMILY_OF_TYPE, NUMBERS, TIMES, Family
 from discreet.gate.traces import Trace
 
 # within this, 64-bit arithmetic on whole numbers cannot overflow
@@ -27,6 +27,13 @@ NATIVE_TYPE = {
     Family.TIMESTAMP: "timestamp",
     Family.TIMESTAMPTZ: "timestamptz",
 }
+
+# built in, of no family
+SHOWN_TYPES = frozenset(
+    ["uuid", "inet", "cidr", "macaddr", "macaddr8", "interval", "time without time zone", "time with time zone",
+     "bytea", "money", 'pg_catalog."bit"', "bit varying"]
+)  # fmt: skip
+BLANK_PADDED = "pg_catalog.bpchar"
 
 
 @dataclass(frozen=True)
@@ -53,9 +60,14 @@ class Value:
 
     @property
     def native_type(self) -> str:
-        """The type in which it is shown; a document is read from its text by whoever gets it."""
-        named = None if self.type_name in ("json", "jsonb") else self.type_name
-        return named or NATIVE_TYPE.get(self.family, "text")
+        """The type in which it is shown, always a built-in one; values of others are shown as their text.
+
+        Types, casts and domains of users run code, and what shows an answer runs as the extension's owner.
+        """
+        if self.family is Family.OTHER:
+            return self.type_name if self.type_name in SHOWN_TYPES else "text"
+        named = self.type_name or ""
+        return named if named == BLANK_PADDED or FAMILY_OF_TYPE.get(named) is self.family else NATIVE_TYPE[self.family]
 
     @property
     def other_type(self) -> tuple[str, ...]:
@@ -103,7 +115,12 @@ def one_of_its_equals(sql: str, family: Family) -> str:
         return f"pg_catalog.trim_scale({sql})"
     if family is Family.FLOAT:
         return f"({sql} OPERATOR(pg_catalog.+) 0::pg_catalog.float8)"
-    return f'(({sql})::pg_catalog.text COLLATE pg_catalog."C")' if family is Family.OTHER else sql
+    return f'({output_text(sql)} COLLATE pg_catalog."C")' if family is Family.OTHER else sql
+
+
+def output_text(sql: str) -> str:
+    """The text of a value of any type, without a cast, which could be anybody's code."""
+    return f"discreet._text({sql})"
 
 
 def collated(value: Value) -> str:

@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from discreet.core import curation, exemption
 from discreet.core.declarations import ColumnDescription, Dataset, Policy, given
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, RefusedShapeError
 from discreet.server.catalog import DatabaseCatalog
 from discreet.server.plpy import Plpy
 
@@ -211,6 +211,10 @@ def query(
     from discreet.server.gate import Gate
 
     types = plpy.execute("SELECT discreet._named_types() AS types")[0]["types"]
+    if types is None:
+        raise RefusedShapeError(
+            "the columns of the answer have no names", "SELECT * FROM discreet.query(…) AS t(dept text, count bigint)."
+        )
     rows = Gate(plpy, types).answer(sql, epsilon, params, fresh, accuracy, with_error)
     return [tuple(map(python_value, (value for _, value in row), types)) for row in rows]
 

@@ -18,7 +18,7 @@ from typing import Any
 from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
 from discreet.server.acting import acting_role
 from discreet.server.parser import load_parser
-from discreet.server.plpy import Plpy, prepared, run
+from discreet.server.plpy import Plpy, Row, prepared, run
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
@@ -28,7 +28,12 @@ MOST_TOLD = 8
 # to_regclass looks a name up as the planner will; pg_class is read as this transaction sees it
 TRUSTED = """
     SELECT asked.schema, asked.name,
-           c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid) AS inherited
+           c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid) AS inherited,
+           ARRAY(SELECT (SELECT pg_catalog.jsonb_agg(a.attname)::text FROM pg_catalog.pg_attribute a
+                         WHERE a.attrelid = c.oid AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
+                 FROM pg_catalog.pg_index i
+                 WHERE i.indrelid = c.oid AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL
+                   AND i.indexprs IS NULL) AS unique_keys
     FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS asked(schema, name)
     JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(pg_catalog.format('%I.%I', asked.schema, asked.name))
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -98,6 +103,8 @@ class Gate:
         with_error: bool = False,
     ) -> list[list[tuple[str, str | None]]]:
         """The rows of the answer, each value as JSON; what it costs is paid before a row is read."""
+        if not all(value is None or isinstance(value, str) for value in parameters or ()):
+            raise RefusedShapeError("params is not a plain list", "Give one text per parameter: ARRAY['1', 'x'].")
         wish = Wish(epsilon, accuracy, tuple(parameters or ()), with_error)
         with self.own_search_path() as path:
             return self.finished(*self.released(sql, wish, path, fresh))
@@ -252,13 +259,9 @@ class Gate:
         """
         names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
         rows = self._plpy.execute(prepared(self._plpy, TRUSTED, ["text[]", "text[]"]), names)
-        inherited = {(row["schema"], row["name"]): row["inherited"] for row in rows}
-        kept = [relation for relation in relations if (relation["schema"], relation["name"]) in inherited]
-        # an index of a plain parent does not see the rows of tables that inherit from it
-        return [
-            relation | ({"unique_keys": []} if inherited[relation["schema"], relation["name"]] else {})
-            for relation in kept
-        ]
+        found = {(row["schema"], row["name"]): row for row in rows}
+        named = ((relation, found.get((relation["schema"], relation["name"]))) for relation in relations)
+        return [as_seen(relation, row) for relation, row in named if row is not None]
 
     def worth(self, plan: Any, wish: Wish) -> Fraction:
         """Epsilon per grouping set, for what names none of its own: what is asked for within the cap, or the session's
@@ -543,6 +546,20 @@ class Gate:
     def search(self, path: str) -> None:
         # the asker's path is still in force: "text" alone could be a domain of the asker, with a CHECK to run
         self._plpy.execute(prepared(self._plpy, SEARCH, ["pg_catalog.text"]), [path])
+
+
+def as_seen(relation: dict[str, Any], row: Row) -> dict[str, Any]:
+    """What is unique in the asker's snapshot too: an older one may hold rows from before an index was made.
+
+    An index of a plain parent does not see the rows of tables that inherit from it.
+    """
+    unique = set() if row["inherited"] else {frozenset(json.loads(key)) for key in row["unique_keys"]}
+    kept = [key for key in relation["unique_keys"] if frozenset(key) in unique]
+    protection = relation["protection"]
+    if protection is not None:
+        single = protection["single"] and frozenset([protection["unit"]]) in unique
+        protection = protection | {"single": single}
+    return relation | {"unique_keys": kept, "protection": protection}
 
 
 WHOLE_NUMBERS = {"smallint": 2**15 - 1, "integer": 2**31 - 1, "bigint": 2**63 - 1}

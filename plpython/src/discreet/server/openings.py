@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from discreet.server.plpy import Plpy, run
 
 Finding = tuple[str, str, str]
-WARNING = "warning"
+WARNING, PROBLEM = "warning", "problem"
 
 # tables under a policy, their parts, and the views and materialized views that read them
 GUARDED = """
@@ -52,7 +52,9 @@ READABLE = f"""{GUARDED}
     SELECT DISTINCT g.relation::regclass::text AS relation, e.view IS NOT NULL AS exempt,
            (SELECT string_agg(rolname, ', ' ORDER BY rolname) FROM analyst a
             WHERE has_any_column_privilege(a.oid, g.relation, 'SELECT')
-              AND NOT has_any_column_privilege(a.oid, g.people, 'SELECT')) AS analysts
+              AND NOT has_any_column_privilege(a.oid, g.people, 'SELECT')) AS analysts,
+           EXISTS (SELECT FROM pg_options_to_table(c.reloptions) o
+                   WHERE o.option_name = 'security_barrier' AND o.option_value::boolean) AS barrier
     FROM guarded g JOIN pg_class c ON c.oid = g.relation LEFT JOIN discreet._exempt_view e ON e.view = g.relation
     WHERE c.relkind = 'm' OR e.view IS NOT NULL
     ORDER BY 1
@@ -83,7 +85,14 @@ def readable_views(plpy: Plpy) -> Iterator[Finding]:
     for row in run(plpy, READABLE):
         if row["analysts"] is None:
             continue
-        if row["exempt"]:
+        if row["exempt"] and not row["barrier"]:
+            yield (
+                "exempt views",
+                PROBLEM,
+                f"{row['relation']} shows {row['analysts']} also the rows that it leaves out, to functions in WHERE: "
+                f"ALTER VIEW {row['relation']} SET (security_barrier)",
+            )
+        elif row["exempt"]:
             yield "exempt views", WARNING, f"{row['relation']} shows rows of protected tables to {row['analysts']}"
         else:
             yield (

@@ -139,14 +139,14 @@ def moved_by_one(plpy: Plpy, schema: str, name: str) -> tuple[bool, str]:
     gate = Gate(plpy)  # loads the parser, which the modules of the gate import
 
     from discreet.gate.neighbours import excess
-    from discreet.gate.values import literal, operator
+    from discreet.gate.values import literal, operator, output_text
 
     with gate.own_search_path():
         plans, relations = whole_questions(gate, schema, name)
         role = acting_role(plpy, relations)
         findings = []
         for plan in plans:
-            unit = f"({plan.source.unit})::pg_catalog.text"
+            unit = output_text(plan.source.unit)
             most = (
                 f"SELECT {unit} FROM {plan.source.sql} WHERE {plan.source.unit} IS NOT NULL"
                 f" GROUP BY {plan.source.unit} ORDER BY pg_catalog.count(*) DESC LIMIT 1"
