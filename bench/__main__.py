@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from bench import budget, dp, gate, hook, local
+from bench import budget, cells, dp, gate, hook, local
 from bench.clusters import throw_away_cluster
 from bench.measure import Line, Subject
 
@@ -17,20 +17,21 @@ Benchmark = Callable[[Subject], Iterable[Line]]
 FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
     "dp": (dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
     "gate": (gate.load, (gate.row_level, gate.person_level, gate.fixed_cost, gate.exactness)),
+    "cells": (cells.load, (cells.suppression, cells.rounding, cells.records)),
     "hook": (hook.load, (hook.lookups,)),
     "local": (local.load, (local.estimators, local.responses)),
     "budget": (budget.load, (budget.charge, budget.concurrent_charges, budget.charge, budget.accounting)),
 }
 
 
-def cells(line: Line) -> list[str]:
+def shown_cells(line: Line) -> list[str]:
     shown = {None: "", True: "yes", False: "no"}
     return [*astuple(line)[:-1], shown[line.met]]
 
 
 def table(lines: Iterable[Line]) -> str:
     """The lines as a table that is plain text and Markdown."""
-    rows = [[field.name for field in fields(Line)], *map(cells, lines)]
+    rows = [[field.name for field in fields(Line)], *map(shown_cells, lines)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rows.insert(1, ["-" * width for width in widths])
     return "".join(
@@ -54,7 +55,7 @@ def main() -> None:
             load(subject)
             for benchmark in benchmarks:
                 for line in benchmark(subject):
-                    print("  ".join(filter(None, cells(line))), flush=True)
+                    print("  ".join(filter(None, shown_cells(line))), flush=True)
                     lines.append(line)
     heading = (
         f"PostgreSQL {version}, {os.cpu_count()} cores; {arguments.rows} rows in 50 groups, "

@@ -27,6 +27,23 @@ def test_every_group_has_from_k_to_2k_minus_1_records(k: int, more: int, columns
     assert 0 <= information_loss(points, mdav(points, k)) <= 1
 
 
+def test_many_records_are_halved_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.release.mdav.BLOCK", 50)
+    points = np.random.default_rng(2).normal(size=(777, 3))
+    sizes = np.bincount(mdav(points, 5))
+    assert sizes.sum() == 777
+    assert sizes.min() >= 5
+    assert sizes.max() <= 9
+
+
+def test_groups_are_near_each_other() -> None:
+    # pairs at the corners of a square, far apart: each corner is a group
+    corners = np.array([[0, 0], [0, 9], [9, 0], [9, 9]], dtype=float)
+    points = np.concatenate([corners, corners + 0.1, corners - 0.1])
+    groups = mdav(points, 3)
+    assert all(len(set(groups[corner::4].tolist())) == 1 for corner in range(4))
+
+
 def test_units_do_not_matter() -> None:
     random = np.random.default_rng(1)
     points = random.normal(size=(80, 2))

@@ -8,12 +8,15 @@ left.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 Groups = NDArray[np.int64]
+
+BLOCK = 10_000
 
 
 def standardised(columns: Numbers) -> Numbers:
@@ -26,34 +29,53 @@ def standardised(columns: Numbers) -> Numbers:
 
 
 def mdav(columns: Numbers, k: int, pulse: Callable[[int, int], None] = lambda done, of: None) -> Groups:
-    """The group of each record; every group has from k to 2k - 1 records. There must be at least k records."""
+    """The group of each record; every group has from k to 2k - 1 records. There must be at least k records.
+
+    Work grows with the square of the records: more than BLOCK are halved at the median of their widest column first.
+    """
     points = standardised(columns)
     groups = np.empty(len(points), dtype=np.int64)
-    left = np.arange(len(points))
-    # distances to a mean are compared as |x|^2 - 2 x m, so that one product of a matrix does the work
-    squares = np.einsum("ij,ij->i", points, points)
+    parts, done, number = [np.arange(len(points))], 0, 0
+    while parts:
+        part = parts.pop()
+        if len(part) > max(BLOCK, 4 * k):
+            widest = int(points[part].std(axis=0).argmax())
+            order = np.argpartition(points[part, widest], len(part) // 2)
+            parts += [part[order[: len(part) // 2]], part[order[len(part) // 2 :]]]
+            continue
+        groups[part] = grouped(points[part], k, partial(pulse, done, len(groups))) + number
+        number = int(groups[part].max()) + 1
+        done += len(part)
+    return groups
+
+
+def grouped(points: Numbers, k: int, pulse: Callable[[], None]) -> Groups:
+    """MDAV itself. Records that are left stand first in `table`, so that taking off k moves no more than k others."""
+    groups = np.empty(len(points), dtype=np.int64)
+    # distances to a point are compared as |x|^2 - 2 x p, so that one product of a matrix does the work
+    table = np.vstack([points.T, np.einsum("ij,ij->i", points, points)])
+    records = np.arange(len(points))
     total = points.sum(axis=0)
-    number = 0
+    left, number = len(points), 0
 
     def distances(to: Numbers) -> Numbers:
-        return np.asarray(squares - 2 * (points @ to))
+        return np.asarray(np.append(-2 * to, 1.0) @ table[:, :left])
 
-    while len(left) >= 2 * k:
-        pulse(len(groups) - len(left), len(groups))
-        rounds = 2 if len(left) >= 3 * k else 1
-        seed = points[distances(total / len(left)).argmax()]
+    while left >= 2 * k:
+        pulse()
+        rounds = 2 if left >= 3 * k else 1
+        seed = table[:-1, distances(total / left).argmax()].copy()
         for _ in range(rounds):
             far = distances(seed)
+            seed = table[:-1, far.argmax()].copy()
             nearest = np.argpartition(far, k - 1)[:k]
-            farthest = points[far.argmax()]
-            groups[left[nearest]] = number
-            number += 1
-            total = total - points[nearest].sum(axis=0)
-            kept = np.ones(len(left), dtype=np.bool_)
-            kept[nearest] = False
-            left, points, squares = left[kept], points[kept], squares[kept]
-            seed = farthest
-    groups[left] = number
+            groups[records[nearest]] = number
+            total -= table[:-1, nearest].sum(axis=1)
+            number, left = number + 1, left - k
+            holes = nearest[nearest < left]
+            last = np.setdiff1d(np.arange(left, left + k), nearest)
+            table[:, holes], records[holes] = table[:, last], records[last]
+    groups[records[:left]] = number
     return groups
 
 
