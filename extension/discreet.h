@@ -57,6 +57,7 @@ extern bool is_wall_clock(Query *query, Node *node);
 /* hook.c */
 extern bool may_read(Oid relation, Bitmapset *columns, Oid user);
 extern void install_question_hook(void);
+extern Query *query_of(Query *statement);
 
 /* explain.c */
 extern void install_explain_hook(void);

@@ -572,7 +572,7 @@ guard_query(Query *query, List *guarded)
 }
 
 /* The query of a statement, as far as it has one; of a utility statement that runs one, the query it runs. */
-static Query *
+Query *
 query_of(Query *statement)
 {
 	Node	   *utility = statement->utilityStmt;

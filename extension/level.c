@@ -34,6 +34,7 @@
 #define MOST_COMPARTMENTS 47
 #define RANDOM_IDS 512
 
+PG_FUNCTION_INFO_V1(discreet_visible);
 PG_FUNCTION_INFO_V1(discreet_session_label);
 PG_FUNCTION_INFO_V1(discreet_written_label);
 PG_FUNCTION_INFO_V1(discreet_label_text);
@@ -386,6 +387,15 @@ begin_reading(void)
 	int64		label;
 
 	(void) label_to_read(&label);
+}
+
+/* _visible(label): whether the session sees a row of a label. */
+Datum
+discreet_visible(PG_FUNCTION_ARGS)
+{
+	int64		label;
+
+	PG_RETURN_BOOL(label_to_read(&label) && dominates(label, PG_GETARG_INT64(0)));
 }
 
 /* _session_label(): NULL for a role without a clearance, to which no row is visible. */

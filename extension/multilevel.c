@@ -37,6 +37,39 @@ refuse_lock(Oid relation)
 			 errhint("A lock would make lower sessions wait for higher ones.")));
 }
 
+typedef struct Reach
+{
+	List	   *views;			/* multilevel ones */
+	Oid			within;			/* the view that is looked at; its rule names itself */
+} Reach;
+
+/* Whether a query names a multilevel table, itself or through views. */
+static bool
+reaches_multilevel(Node *node, Reach *reach)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *entry = (RangeTblEntry *) node;
+		Reach		below = {reach->views, entry->relid};
+		Relation	view;
+		bool		reaches;
+
+		if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_VIEW || entry->relid == reach->within)
+			return false;
+		if (list_member_oid(reach->views, entry->relid))
+			return true;
+		view = relation_open(entry->relid, AccessShareLock);
+		reaches = query_tree_walker(get_view_query(view), reaches_multilevel, (void *) &below, QTW_EXAMINE_RTES_BEFORE);
+		relation_close(view, NoLock);
+		return reaches;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, reaches_multilevel, (void *) reach, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, reaches_multilevel, (void *) reach);
+}
+
 static void
 tell_columns_set(Query *query, Oid view)
 {
@@ -77,8 +110,9 @@ look_at_query(Node *node, List *views)
 		foreach(cell, query->rowMarks)
 		{
 			RangeTblEntry *entry = rt_fetch(lfirst_node(RowMarkClause, cell)->rti, query->rtable);
+			Reach		reach = {views, InvalidOid};
 
-			if (entry->rtekind == RTE_RELATION && list_member_oid(views, entry->relid))
+			if (entry->rtekind == RTE_RELATION && reaches_multilevel((Node *) entry, &reach))
 				refuse_lock(entry->relid);
 		}
 		if (query->resultRelation != 0)
@@ -105,14 +139,16 @@ look_at_query(Node *node, List *views)
 static void
 look_at_statement(ParseState *state, Query *statement, JumbleState *jumble)
 {
+	Query	   *query = query_of(statement);
+
 	if (previous_post_parse_analyze)
 		previous_post_parse_analyze(state, statement, jumble);
-	if (statement->commandType != CMD_UTILITY)
+	if (query != NULL)
 	{
 		List	   *views = multilevel_relations(false);
 
 		if (views != NIL)
-			look_at_query((Node *) statement, views);
+			look_at_query((Node *) query, views);
 	}
 }
 
@@ -150,34 +186,6 @@ look_at_plan(QueryDesc *query, int flags)
 		standard_ExecutorStart(query, flags);
 }
 
-static bool
-reaches_multilevel(Node *node, List *views)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *entry = (RangeTblEntry *) node;
-		bool		reaches = false;
-
-		if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_VIEW)
-			return false;
-		if (!list_member_oid(views, entry->relid))
-		{
-			Relation	view = relation_open(entry->relid, AccessShareLock);
-
-			reaches = query_tree_walker(get_view_query(view), reaches_multilevel, (void *) views,
-										QTW_EXAMINE_RTES_BEFORE);
-			relation_close(view, NoLock);
-			return reaches;
-		}
-		return true;
-	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, reaches_multilevel, (void *) views, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, reaches_multilevel, (void *) views);
-}
-
 static void
 look_at_lock(LockStmt *statement)
 {
@@ -187,12 +195,13 @@ look_at_lock(LockStmt *statement)
 	foreach(cell, views == NIL ? NIL : statement->relations)
 	{
 		Oid			relation = RangeVarGetRelid(lfirst_node(RangeVar, cell), NoLock, true);
+		Reach		reach = {views, InvalidOid};
 		RangeTblEntry entry = {.type = T_RangeTblEntry, .rtekind = RTE_RELATION, .relid = relation};
 
 		if (!OidIsValid(relation))
 			continue;
 		entry.relkind = get_rel_relkind(relation);
-		if (reaches_multilevel((Node *) &entry, views))
+		if (reaches_multilevel((Node *) &entry, &reach))
 			refuse_lock(relation);
 	}
 }

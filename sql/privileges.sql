@@ -138,7 +138,7 @@ GRANT SELECT ON discreet.clearances, discreet.multilevel_tables, discreet.mls_lo
 -- views and triggers of multilevel tables call these by the rights of who uses them; they look at the session user alone
 GRANT EXECUTE ON FUNCTION
     discreet._session_label(), discreet._written_label(), discreet._written_label("any"), discreet._label(bigint),
-    discreet._label_bits(text), discreet._is_trusted(), discreet._random_id(),
+    discreet._label_bits(text), discreet._is_trusted(), discreet._random_id(), discreet._visible(bigint),
     discreet._instance(bigint, bigint[], boolean[], bigint[]), discreet._deny(text, text, text, text)
 TO PUBLIC;
 

@@ -1,5 +1,17 @@
 -- What views and triggers of multilevel tables call for each row is C (extension/level.c, extension/instances.c).
 
+-- discreet._visible: whether the session sees a row of a label. Workers know its label, too: user and settings are the same.
+CREATE FUNCTION discreet._visible(label bigint)
+RETURNS boolean
+LANGUAGE c
+STABLE
+LEAKPROOF
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_visible';
+COMMENT ON FUNCTION discreet._visible(bigint) IS 'Whether the session sees a row of a label.';
+
 -- discreet._session_label: the label of the session, at which it has read from now on; NULL without a clearance.
 CREATE FUNCTION discreet._session_label()
 RETURNS bigint

@@ -78,6 +78,7 @@ EXPECTED = """
  X       X       X       X       X       X       _label_bits()
  X       X       X       X       X       X       _random_id()
  X       X       X       X       X       X       _session_label()
+ X       X       X       X       X       X       _visible()
  X       X       X       X       X       X       _written_label()
 
  arithmetic of privacy: no data, no budget

@@ -40,6 +40,10 @@ class Column:
         return identifier(self.name)
 
     @property
+    def qualified_equals(self) -> str:
+        return "OPERATOR(pg_catalog.=)" if self.equals == "=" else str(self.equals)
+
+    @property
     def label(self) -> str:
         return identifier(f"{self.name}_label")
 
@@ -108,11 +112,31 @@ class Table:
     def same_key(self, one: str, other: str) -> str:
         return " AND ".join(f"{one}.{key.quoted} {key.equals} {other}.{key.quoted}" for key in self.key)
 
+    def same_entity(self, above: str, row: str) -> str:
+        """That a row above the root belongs to the entity of another row; by the index of the key."""
+        return (
+            f"{self.same_key(above, row)} AND {above}._key_label = {row}._key_label"
+            f" AND {above}._entity = {entity_of(row)}"
+        )
+
+    def conflict(self) -> str:
+        """What is unique: the key with its label among roots, and an entity with a label among rows above."""
+        return f"({listed(key.quoted for key in self.key)}, _key_label, _slot)"
+
     def columns_of(self, alias: str) -> str:
         return listed(f"{alias}.{column.quoted}" for column in (*self.key, *self.cells))
 
     def columns(self) -> str:
         return listed(column.quoted for column in (*self.key, *self.cells))
+
+
+def entity_of(row: str) -> str:
+    return f"coalesce({row}._entity, {row}._row_id)"
+
+
+def slot(entity: str, label: str) -> str:
+    """Of a row above the root: one number for an entity and a label. A root has 0, and its id when it is dead."""
+    return f"{entity} # ({label} << 1)"
 
 
 def listed(parts: Iterable[str]) -> str:

@@ -11,17 +11,18 @@ a row above the root is visible to the session; such entities have few rows, and
 
 from __future__ import annotations
 
-from discreet.mls.table import ABSENT, OWN, Generated, Table, identifier, listed
-
-SESSION_LABEL = "(SELECT discreet._session_label())"
+from discreet.mls.table import ABSENT, OWN, Generated, Table, entity_of, identifier, listed
 
 
-def visible(alias: str, label: str) -> str:
-    """That the label dominates that of the row. Not = 0: of this operator the planner would expect very few rows."""
-    return f"({alias}._label & ~{label}) <= 0"
+def visible(alias: str, label: str | None) -> str:
+    """That the label, or that of the session, dominates that of the row.
+
+    A subquery that computes the label of the session once would keep parallel workers from the whole view.
+    """
+    return f"discreet._visible({alias}._label)" if label is None else f"({alias}._label & ~{label}) = 0"
 
 
-def single_rows(table: Table, label: str) -> str:
+def single_rows(table: Table, label: str | None) -> str:
     """Roots without a visible row above."""
     cells = "".join(
         f",\n        r.{cell.quoted}, CASE WHEN r._source IS NULL OR r._source[{place}] <> {ABSENT} THEN r._label END"
@@ -30,7 +31,8 @@ def single_rows(table: Table, label: str) -> str:
     )
     above = (
         f"\n      AND NOT EXISTS (SELECT FROM {table.base} n\n"
-        f"        WHERE n._entity = r._row_id AND NOT n._dead AND {visible('n', label)})"
+        f"        WHERE n._entity IS NOT NULL AND {table.same_key('n', 'r')} AND n._key_label = r._key_label\n"
+        f"          AND n._entity = r._row_id AND NOT n._dead AND {visible('n', label)})"
     )
     return (
         f"    SELECT {listed('r.' + key.quoted for key in table.key)}, r._key_label, r._row_id{cells}\n"
@@ -39,14 +41,14 @@ def single_rows(table: Table, label: str) -> str:
     ) + (above if table.cells else "")
 
 
-def several_rows(table: Table, label: str) -> str:
+def several_rows(table: Table, label: str | None) -> str:
     """Entities with a visible row above their root."""
     keys = listed(key.quoted for key in table.key)
     whole = (
         f"(PARTITION BY {{entity}}, {listed('{alias}.' + key.quoted for key in table.key)}, {{alias}}._key_label\n"
         "            ORDER BY {alias}._label ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
     )
-    entity = "coalesce(s._entity, s._row_id)"
+    entity = entity_of("s")
     own = "'{" + ",".join([str(OWN)] * len(table.cells)) + "}'::bigint[]"
     resolved = "".join(
         f",\n            nth_value(s.{cell.quoted}, s._from[{place}]) OVER entity AS {cell.quoted},"
@@ -66,9 +68,9 @@ def several_rows(table: Table, label: str) -> str:
         f"                    array_agg(s._dead) OVER entity,\n"
         f"                    array_agg(coalesce(s._source, {own})) OVER entity) AS _from\n"
         f"            FROM {table.base} s\n"
-        f"            WHERE {visible('s', label)} AND {entity} IN (\n"
-        f"                SELECT n._entity FROM {table.base} n\n"
-        f"                WHERE n._entity IS NOT NULL AND NOT n._dead AND {visible('n', label)})\n"
+        f"            WHERE {visible('s', label)} AND EXISTS (SELECT FROM {table.base} n\n"
+        f"                WHERE n._entity IS NOT NULL AND {table.same_entity('n', 's')}\n"
+        f"                  AND NOT n._dead AND {visible('n', label)})\n"
         f"            WINDOW entity AS {whole.format(entity=entity, alias='s')}) s\n"
         f"        WINDOW entity AS {whole.format(entity='s._entity', alias='s')}) i\n"
         f"    WHERE i._from IS NOT NULL"
@@ -80,7 +82,7 @@ def generated_label(table: Table, column: Generated) -> str:
     return " | ".join([labels[name] for name in column.sources] or ["x._key_label"])
 
 
-def rows(table: Table, label: str = SESSION_LABEL) -> str:
+def rows(table: Table, label: str | None = None) -> str:
     """A SELECT of what a label shows, in the columns of the view."""
     parts = [single_rows(table, label)] + ([several_rows(table, label)] if table.cells else [])
     shown = [f"x.{key.quoted}, discreet._label(x._key_label) AS {key.label}" for key in table.key]
