@@ -131,8 +131,22 @@ GRANT SELECT ON discreet.rules TO discreet_curator, discreet_auditor;
 GRANT EXECUTE ON FUNCTION
     discreet.mls_define(text[], text[]),
     discreet.mls_clear(regrole, text),
-    discreet.mls_table(regclass, text[], text[])
+    discreet.mls_table(regclass, text[], text[]),
+    discreet.mls_reference(regclass, text[], regclass),
+    discreet.mls_drop(regclass),
+    discreet.mls_plain(regclass)
 TO discreet_curator;
+GRANT EXECUTE ON FUNCTION
+    discreet.mls_declassify(regclass, jsonb, text[], text, text),
+    discreet.mls_purge(regclass, text)
+TO discreet_trusted;
+-- subjects need be no members of anything but have a clearance
+GRANT EXECUTE ON FUNCTION
+    discreet.mls_uplevel(regclass, jsonb, text, text),
+    discreet.mls_report(regclass),
+    discreet.mls_upsert(regclass, jsonb),
+    discreet._multilevel_description(oid)
+TO PUBLIC;
 GRANT SELECT ON discreet.clearances, discreet.multilevel_tables, discreet.mls_log TO discreet_curator, discreet_auditor;
 
 -- views and triggers of multilevel tables call these by the rights of who uses them; they look at the session user alone

@@ -205,7 +205,17 @@ AS $sql$
                 ELSE 'every charge fits the one before it' END,
            c.head
     FROM chain c LEFT JOIN discreet._budget b ON b.dataset = c.dataset AND b.role = 0
-    ORDER BY c.dataset
+    UNION ALL
+    SELECT NULL, count(*), bool_and(l.fits), min(l.id) FILTER (WHERE NOT l.fits),
+           CASE WHEN bool_and(l.fits) THEN 'every event of multilevel tables fits the one before it'
+                ELSE 'event ' || min(l.id) FILTER (WHERE NOT l.fits) || ' of multilevel tables does not fit the one before it' END,
+           encode((array_agg(l.hash ORDER BY l.id DESC))[1], 'hex')
+    FROM (SELECT e.id, e.hash, e.id = row_number() OVER chain
+                 AND e.hash = discreet._label_event_hash(lag(e.hash) OVER chain, e) AS fits
+          FROM discreet._label_event e
+          WINDOW chain AS (ORDER BY e.id)) l
+    HAVING count(*) > 0
+    ORDER BY 1
 $sql$;
 COMMENT ON FUNCTION discreet.verify_log() IS
-'Recomputes the hash chain of every dataset; names the first charge that does not fit, and the head for keeping elsewhere.';
+'Recomputes the hash chain of every dataset, and of the log of multilevel tables (dataset NULL); names the first charge that does not fit, and the head for keeping elsewhere.';

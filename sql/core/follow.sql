@@ -163,6 +163,12 @@ BEGIN
     DELETE FROM discreet._protected_table p
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;
+    DELETE FROM discreet._multilevel_reference r
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid IN (r.child, r.parent) AND d.objsubid = 0;
+    DELETE FROM discreet._multilevel_table t
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = t.relation AND d.objsubid = 0;
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._forget_dropped() IS

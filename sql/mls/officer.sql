@@ -46,6 +46,54 @@ $python$;
 COMMENT ON FUNCTION discreet.mls_table(regclass, text[], text[]) IS
 'Turns a table into a multilevel one: a view of its name, whose rows and cells have labels, over a hidden table.';
 
+-- discreet.mls_reference: lets columns of a multilevel table name only rows of another that the writing session sees.
+CREATE FUNCTION discreet.mls_reference(child regclass, columns text[], parent regclass)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import mls
+    return mls.reference(plpy, child, columns, parent)
+$python$;
+COMMENT ON FUNCTION discreet.mls_reference(regclass, text[], regclass) IS
+'Lets columns of a multilevel table name only rows of another that the writing session sees.';
+
+-- discreet.mls_drop: removes a multilevel table with all its rows.
+CREATE FUNCTION discreet.mls_drop(relation regclass)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import mls
+    return mls.drop(plpy, relation)
+$python$;
+COMMENT ON FUNCTION discreet.mls_drop(regclass) IS
+'Removes a multilevel table with all its rows.';
+
+-- discreet.mls_plain: turns a multilevel table back into an ordinary one, of the rows that the top label shows.
+CREATE FUNCTION discreet.mls_plain(relation regclass)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import mls
+    return mls.plain(plpy, relation)
+$python$;
+COMMENT ON FUNCTION discreet.mls_plain(regclass) IS
+'Turns a multilevel table back into an ordinary one, of the rows that the top label shows.';
+
 -- discreet.clearances: who may see up to which label.
 CREATE VIEW discreet.clearances WITH (security_barrier) AS
 SELECT c.role, discreet._label(c.label) AS label, pg_catalog.pg_has_role(c.role, 'discreet_trusted', 'MEMBER') AS trusted

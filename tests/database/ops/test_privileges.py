@@ -66,6 +66,15 @@ EXPECTED = """
  -       -       X       -       -       -       mls_define()
  -       -       X       -       -       -       mls_clear()
  -       -       X       -       -       -       mls_table()
+ -       -       X       -       -       -       mls_reference()
+ -       -       X       -       -       -       mls_drop()
+ -       -       X       -       -       -       mls_plain()
+ -       -       -       -       X       -       mls_declassify()
+ -       -       -       -       X       -       mls_purge()
+ X       X       X       X       X       X       mls_uplevel()
+ X       X       X       X       X       X       mls_report()
+ X       X       X       X       X       X       mls_upsert()
+ X       X       X       X       X       X       _multilevel_description()
  -       -       r       r       -       -       clearances
  -       -       r       r       -       -       multilevel_tables
  -       -       r       r       -       -       mls_log

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from discreet.core.errors import (
     DuplicateObjectError,
@@ -11,6 +12,7 @@ from discreet.core.errors import (
     UndefinedColumnError,
     WrongObjectTypeError,
 )
+from discreet.mls import view
 from discreet.mls.table import INTERNAL, SHOWN, VARIABLES, Check, Column, Generated, Table, identifier
 
 RANDOM_TYPES = {"bigint": "discreet._random_id()", "integer": "(discreet._random_id() % 2147483648)::integer"}
@@ -185,3 +187,50 @@ def changes(old: OldTable, table: Table, constraints: list[str]) -> list[str]:
         f"CREATE UNIQUE INDEX {index}",
         f"CREATE INDEX {above} WHERE _entity IS NOT NULL",
     ]
+
+
+TOP = 2**62 - 1
+
+
+def unlabelled(table: Table) -> list[str]:
+    """The rows that the top label shows, put aside; then the base table is emptied."""
+    columns = ", ".join(column.quoted for column in (*table.key, *table.cells))
+    return [
+        f"CREATE TEMPORARY TABLE discreet_plain_rows ON COMMIT DROP AS SELECT {columns}"  # noqa: S608
+        f" FROM ({view.rows(table, str(TOP))}) shown",
+        f"TRUNCATE {table.base}",
+    ]
+
+
+def back(table: Table, former: dict[str, Any]) -> list[str]:
+    """The base table becomes an ordinary one again, with the rows that were put aside."""
+    columns = ", ".join(column.quoted for column in (*table.key, *table.cells))
+    name = f"{identifier(table.schema)}.{identifier(table.name)}"
+    dropped = ", ".join(f"DROP COLUMN {column}" for column in INTERNAL)
+    return [
+        f"DROP INDEX {identifier(table.schema)}.{identifier(table.base_name + '_key')}",
+        f"DROP INDEX {identifier(table.schema)}.{identifier(table.base_name + '_above')}",
+        f"ALTER TABLE {table.base} {dropped}",
+        f"ALTER TABLE {table.base} RENAME TO {identifier(table.name)}",
+        *(
+            f"ALTER TABLE {name} ADD COLUMN {each.column.quoted} {each.column.type_name}"
+            f" GENERATED ALWAYS AS ({each.expression}) STORED"
+            for each in table.generated
+        ),
+        f"INSERT INTO {name} ({columns}) SELECT {columns} FROM discreet_plain_rows",  # noqa: S608
+        "DROP TABLE discreet_plain_rows",
+        *(
+            f"ALTER TABLE {name} ADD CONSTRAINT {identifier(c.name)} CHECK ({c.expression}) NOT VALID"
+            for c in table.checks
+        ),
+        *(
+            f"ALTER TABLE {name} ALTER COLUMN {identifier(column)} SET DEFAULT {value}"
+            for column, value in former["defaults"].items()
+        ),
+    ]
+
+
+def key_again(table: Table, former: dict[str, Any]) -> str:
+    keys = ", ".join(key.quoted for key in table.key)
+    kind = "PRIMARY KEY" if former["primary"] else "UNIQUE"
+    return f"ALTER TABLE {identifier(table.schema)}.{identifier(table.name)} ADD {kind} ({keys})"

@@ -13,6 +13,7 @@ from discreet.mls.table import ABSENT, OWN, Table, listed, literal, slot
 from discreet.mls.view import visible
 
 LONGEST_KEY = 2000
+MOST_ARGUMENTS = 100
 
 
 def header(table: Table, act: str, pinned: bool = True) -> str:
@@ -54,13 +55,13 @@ def references(table: Table) -> str:
     """A parent that the session does not see is as good as none."""
     text = ""
     for reference in table.references:
-        named = listed(f"NEW.{column}" for column in reference.columns)
+        named = " AND ".join(f"NEW.{column} IS NOT NULL" for column in reference.columns)
         same = " AND ".join(
             f"p.{key.quoted} {key.equals} NEW.{column}"
             for key, column in zip(reference.parent_key, reference.columns, strict=True)
         )
         text += (
-            f"    IF NOT (ROW({named}) IS NULL) AND NOT EXISTS (SELECT FROM {reference.parent} p WHERE {same}) THEN\n"
+            f"    IF {named} AND NOT EXISTS (SELECT FROM {reference.parent} p WHERE {same}) THEN\n"
             "        RAISE foreign_key_violation USING\n"
             f"            MESSAGE = {literal(f'row of {table.view} names no visible row of {reference.parent}')};\n"
             "    END IF;\n"
@@ -104,9 +105,20 @@ def keys_refused(table: Table) -> str:
     return text
 
 
+def written_label(labels: list[str]) -> str:
+    """A function has at most 100 arguments."""
+    calls = [
+        f"discreet._written_label({listed(labels[start : start + MOST_ARGUMENTS])})"
+        for start in range(0, len(labels), MOST_ARGUMENTS)
+    ]
+    if len(calls) == 1:
+        return calls[0]
+    return f"CASE WHEN {' AND '.join(f'{call} IS NOT NULL' for call in calls[1:])} THEN {calls[0]} END"
+
+
 def insert_function(table: Table) -> str:
     cells = table.cells
-    labels = listed([*(f"NEW.{column.label}" for column in (*table.key, *cells)), "NEW.tc"])
+    labels = [*(f"NEW.{column.label}" for column in (*table.key, *cells)), "NEW.tc"]
     source = "NULL"
     if cells:
         missing = " AND ".join(f"NEW.{cell.quoted} IS NOT NULL" for cell in cells)
@@ -115,7 +127,7 @@ def insert_function(table: Table) -> str:
     return (
         header(table, "insert", pinned=bool(table.checks or table.references))
         + f"""DECLARE
-    _c bigint := discreet._written_label({labels});
+    _c bigint := {written_label(labels)};
 BEGIN
 {generated_refused(table)}{keys_refused(table)}    NEW.row_id := discreet._random_id();
     IF _c IS NULL THEN

@@ -35,7 +35,7 @@ def findings(plpy: Plpy) -> Iterator[Finding]:
     checks: list[Callable[[Plpy], Iterator[Finding]]] = [
         version, interpreter, dependencies, library, ledger, event_triggers, group_roles, direct_readers,
         missing_limits,
-        divided_people, watching_roles, side_doors, statement_statistics,
+        divided_people, watching_roles, cleared_roles, side_doors, statement_statistics,
         definer_functions, readable_views, closed_schemas,
     ]  # fmt: skip
     for check in checks:
@@ -225,6 +225,23 @@ def watching_roles(plpy: Plpy) -> Iterator[Finding]:
             "watching roles",
             WARNING,
             f"analyst {row['analyst']} is a member of {row['through']} and sees past the budget",
+        )
+
+
+def cleared_roles(plpy: Plpy) -> Iterator[Finding]:
+    """Cleared users who can copy what they see to where nothing has a label."""
+    rows = run(
+        plpy,
+        "SELECT c.role::text AS role, string_agg(n.nspname, ', ' ORDER BY n.nspname) AS schemas"
+        " FROM discreet._clearance c JOIN pg_roles r ON r.oid = c.role, pg_namespace n"
+        " WHERE NOT r.rolsuper AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'"
+        " AND has_schema_privilege(c.role::oid, n.oid, 'CREATE') GROUP BY 1 ORDER BY 1",
+    )
+    for row in rows:
+        yield (
+            "cleared roles",
+            WARNING,
+            f"{row['role']} has a clearance and may create tables, which have no labels, in: {row['schemas']}",
         )
 
 

@@ -7,13 +7,19 @@ from typing import Any
 
 from discreet.core.curation import Relation, own_table, require_curator
 from discreet.core.declarations import given
-from discreet.core.errors import InvalidParameterError, UndefinedObjectError
+from discreet.core.errors import (
+    InsufficientPrivilegeError,
+    InvalidParameterError,
+    UndefinedColumnError,
+    UndefinedObjectError,
+    WrongObjectTypeError,
+)
 from discreet.mls import conversion, triggers, view
 from discreet.mls.labels import Lattice
 from discreet.mls.table import Table, identifier
 from discreet.server.catalog import DatabaseCatalog
 from discreet.server.entry import sql_errors
-from discreet.server.mls_catalog import read_table
+from discreet.server.mls_catalog import multilevel_table, read_table
 from discreet.server.plpy import Plpy, run
 
 GRANTED = ("SELECT", "INSERT", "UPDATE", "DELETE")
@@ -200,3 +206,133 @@ def grant(plpy: Plpy, table: Table, privileges: list[Any]) -> None:
             columns = f" ({', '.join(map(identifier, shown))})"
         option = " WITH GRANT OPTION" if each["grantable"] else ""
         plpy.execute(f"GRANT {each['privilege']}{columns} ON {table.view} TO {each['grantee']}{option}")
+
+
+def named_table(plpy: Plpy, relation: str | None) -> Table:
+    rows = run(plpy, "SELECT to_regclass(:name::text)::oid AS oid", name=given("relation", relation))
+    table = None if rows[0]["oid"] is None else multilevel_table(plpy, rows[0]["oid"])
+    if table is None:
+        raise WrongObjectTypeError(f"{relation} is no multilevel table", "discreet.mls_table() makes one of a table.")
+    return table
+
+
+def owned_table(plpy: Plpy, relation: str | None) -> tuple[Table, Any]:
+    """A multilevel table of the caller's own, a curator, or of anybody, for a superuser."""
+    caller = require_curator(DatabaseCatalog(plpy))
+    table = named_table(plpy, relation)
+    row = run(
+        plpy, "SELECT t.relation::oid AS view, t.base::oid AS base, t.former, c.relowner::regrole::text AS owner,"
+              " pg_has_role(discreet._caller(), c.relowner, 'USAGE') AS owned"
+              " FROM discreet._multilevel_table t JOIN pg_class c ON c.oid = t.relation"
+              " WHERE t.relation = to_regclass(:view::text)",
+        view=table.view,
+    )[0]  # fmt: skip
+    if not (row["owned"] or caller.superuser):
+        raise InsufficientPrivilegeError(
+            f"{caller.name} does not own {table.view}", "Its owner, being a curator, or a superuser can do this."
+        )
+    return table, row
+
+
+def refuse_linked(plpy: Plpy, table: Table) -> None:
+    if table.children:
+        raise InvalidParameterError(
+            f"rows of {table.children[0].name} name rows of {table.view}", "Drop that multilevel table first."
+        )
+
+
+def drop_view(plpy: Plpy, table: Table, view: int) -> None:
+    run(plpy, "DELETE FROM discreet._multilevel_reference WHERE child = :oid::oid", oid=view)
+    run(plpy, "DELETE FROM discreet._multilevel_table WHERE relation = :oid::oid", oid=view)
+    # functions of rules and limits go with the view that they were made for
+    rules = run(
+        plpy, "SELECT DISTINCT tgfoid::regprocedure::text AS name FROM pg_trigger WHERE tgrelid = :oid::oid"
+              " AND tgname ~ '^(rule|limit|update limit) '",
+        oid=view,
+    )  # fmt: skip
+    plpy.execute(f"DROP FUNCTION {table.function('load')}({table.view})")
+    plpy.execute(f"DROP VIEW {table.view}")
+    for rule in rules:
+        if not rule["name"].startswith("discreet."):
+            plpy.execute(f"DROP FUNCTION {rule['name']}")
+    for act in ("insert", "update", "delete"):
+        plpy.execute(f"DROP FUNCTION {table.function(act)}()")
+    for reference in table.references:
+        rebuild(plpy, reference.parent)
+
+
+def rebuild(plpy: Plpy, view: str) -> None:
+    """The functions of a multilevel table after its references have changed."""
+    table = named_table(plpy, view)
+    owner = run(
+        plpy, "SELECT relowner::regrole::text AS name FROM pg_class WHERE oid = to_regclass(:view::text)", view=view
+    )[0]["name"]
+    create_functions(plpy, table, owner)
+
+
+@sql_errors
+def drop(plpy: Plpy, relation: str | None) -> None:
+    table, row = owned_table(plpy, relation)
+    refuse_linked(plpy, table)
+    log(plpy, "mls_drop", table.view)
+    drop_view(plpy, table, row["view"])
+    plpy.execute(f"DROP TABLE {table.base}")
+
+
+@sql_errors
+def plain(plpy: Plpy, relation: str | None) -> None:
+    table, row = owned_table(plpy, relation)
+    refuse_linked(plpy, table)
+    log(plpy, "mls_plain", table.view)
+    former = json.loads(row["former"])
+    privileges = list(run(plpy, PRIVILEGES, oid=row["view"]))
+    for statement in conversion.unlabelled(table):
+        plpy.execute(statement)
+    drop_view(plpy, table, row["view"])
+    for statement in conversion.back(table, former):
+        plpy.execute(statement)
+    try:
+        with plpy.subtransaction():
+            plpy.execute(conversion.key_again(table, former))
+    except plpy.SPIError:
+        plpy.warning(
+            f"several versions of one key are rows of {table.view} now, so its key is no longer unique",
+            hint="Settle them, and add the key again.",
+        )
+    for each in privileges:
+        if each["name"] is None:
+            option = " WITH GRANT OPTION" if each["grantable"] else ""
+            plpy.execute(f"GRANT {each['privilege']} ON {table.view} TO {each['grantee']}{option}")
+
+
+@sql_errors
+def reference(plpy: Plpy, child: str | None, columns: list[str] | None, parent: str | None) -> None:
+    table, row = owned_table(plpy, child)
+    above = named_table(plpy, parent)
+    names = given("columns", columns)
+    known = {column.name for column in (*table.key, *table.cells)}
+    for name in names:
+        if name not in known:
+            raise UndefinedColumnError(f'{table.view} has no column "{name}"', f"It has: {', '.join(sorted(known))}.")
+    if len(names) != len(above.key):
+        raise InvalidParameterError(
+            f"the key of {above.view} has {len(above.key)} columns", "Name as many, in the order of the key."
+        )
+    may = run(
+        plpy, "SELECT has_table_privilege(:owner::regrole::oid, to_regclass(:parent::text), 'SELECT') AS may,"
+              " pg_has_role(:owner::regrole::oid,"
+              " (SELECT relowner FROM pg_class WHERE oid = to_regclass(:parent::text)), 'USAGE') AS owns",
+        owner=row["owner"], parent=above.view,
+    )[0]  # fmt: skip
+    if not (may["may"] and may["owns"]):
+        raise InsufficientPrivilegeError(
+            f"{row['owner']} does not own {above.view}", "Both multilevel tables must belong to one role."
+        )
+    log(plpy, "mls_reference", table.view, columns=names, parent=above.view)
+    run(
+        plpy, "INSERT INTO discreet._multilevel_reference VALUES (:child::oid, :columns::name[],"
+              " to_regclass(:parent::text)) ON CONFLICT (child, columns) DO UPDATE SET parent = excluded.parent",
+        child=row["view"], columns=names, parent=above.view,
+    )  # fmt: skip
+    for view_name in {table.view, above.view}:
+        rebuild(plpy, view_name)

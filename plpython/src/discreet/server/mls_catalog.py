@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.core.curation import Relation
 from discreet.mls.conversion import OldColumn, OldTable
-from discreet.mls.table import Check, Column, Generated, Table
+from discreet.mls.table import Check, Child, Column, Generated, Reference, Table, identifier
 from discreet.server.plpy import Plpy, run
 
 # equality as the default B-tree operator class of the type has it; with pg_catalog alone in the search path, a type
@@ -151,28 +151,57 @@ def read_table(plpy: Plpy, source: Relation) -> tuple[OldTable, list[str], dict[
     return old, constraints, former
 
 
+def description(plpy: Plpy, view: int) -> dict[str, Any] | None:
+    found = run(plpy, "SELECT discreet._multilevel_description(:oid::oid) AS text", oid=view)[0]["text"]
+    return None if found is None else dict(json.loads(found))
+
+
+def quoted(plpy: Plpy, oid: int) -> str:
+    return str(
+        run(
+            plpy, "SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c"
+                  " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = :oid::oid",
+            oid=oid,
+        )[0]["name"]
+    )  # fmt: skip
+
+
 def multilevel_table(plpy: Plpy, view: int) -> Table | None:
     """A multilevel table by the number of its view."""
-    rows = run(
-        plpy, "SELECT t.*, n.nspname AS schema, v.relname AS name, b.relname AS base_name, b.oid AS base_oid"
-              " FROM discreet._multilevel_table t JOIN pg_class v ON v.oid = t.relation"
-              " JOIN pg_namespace n ON n.oid = v.relnamespace JOIN pg_class b ON b.oid = t.base"
-              " WHERE t.relation = :oid::oid",
-        oid=view,
-    )  # fmt: skip
-    if not rows:
+    known = description(plpy, view)
+    if known is None:
         return None
-    row = rows[0]
     by_name = {
         each.name: Column(each.name, each.type_name, each.equals, long=each.long)
-        for each in columns(plpy, row["base_oid"])
+        for each in columns(plpy, known["base"])
     }
+    references = []
+    for each in known["references"] or ():
+        parent = multilevel_table_without_links(plpy, each["parent"])
+        references.append(Reference(tuple(map(identifier, each["columns"])), quoted(plpy, each["parent"]), parent.key))
+    children = tuple(
+        Child(quoted(plpy, each["child"]), tuple(map(identifier, each["columns"]))) for each in known["children"] or ()
+    )
     return Table(
-        row["schema"], row["name"], row["base_name"],
-        tuple(by_name[name] for name in row["key"]), tuple(by_name[name] for name in row["cells"]),
-        tuple(Check(each["name"], each["expression"]) for each in json.loads(row["checks"])),
+        known["schema"], known["name"], known["base_name"],
+        tuple(by_name[name] for name in known["key"]), tuple(by_name[name] for name in known["cells"]),
+        tuple(Check(each["name"], each["expression"]) for each in known["checks"]),
         tuple(
             Generated(Column(each["name"], each["type"], "="), each["expression"], tuple(each["sources"]))
-            for each in json.loads(row["generated"])
+            for each in known["generated"]
         ),
+        tuple(references), children,
+    )  # fmt: skip
+
+
+def multilevel_table_without_links(plpy: Plpy, view: int) -> Table:
+    known = description(plpy, view)
+    assert known is not None
+    by_name = {
+        each.name: Column(each.name, each.type_name, each.equals, long=each.long)
+        for each in columns(plpy, known["base"])
+    }
+    return Table(
+        known["schema"], known["name"], known["base_name"],
+        tuple(by_name[name] for name in known["key"]), tuple(by_name[name] for name in known["cells"]),
     )  # fmt: skip

@@ -1,0 +1,165 @@
+"""What trusted sessions do across labels, and what every session does to settle versions: as SQL texts."""
+
+# ruff: noqa: S608 - names are quoted; what else is in these texts comes from the catalog
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from discreet.core.errors import InvalidParameterError, UndefinedColumnError
+from discreet.mls.table import OWN, Column, Table, entity_of, identifier, listed, slot
+
+
+def key_columns(table: Table, key: Mapping[str, object] | None) -> None:
+    """That a key is given as an object with exactly the columns of the key."""
+    names = [column.name for column in table.key]
+    if not isinstance(key, Mapping) or sorted(key) != sorted(names) or None in key.values():
+        raise InvalidParameterError(
+            "the key is not given as a JSON object with the columns of the key",
+            "It has the form {" + ", ".join(f'"{name}": …' for name in names) + "}.",
+        )
+
+
+def cell(table: Table, name: str) -> Column:
+    for column in table.cells:
+        if column.name == name:
+            return column
+    listed_cells = ", ".join(column.name for column in table.cells)
+    raise UndefinedColumnError(
+        f'multilevel table {table.view} has no column "{name}" with labels of its own', f"There are: {listed_cells}."
+    )
+
+
+def own_row(table: Table) -> str:
+    """The live rows at a label, $2, of the entities of a key, $1."""
+    return (
+        f"SELECT t._row_id AS id, {entity_of('t')} AS entity, t._entity IS NULL AS is_root, t._key_label AS key_label,"
+        f" t._source AS source FROM {table.base} t, jsonb_populate_record(NULL::{table.base}, $1) k"
+        f" WHERE {table.same_key('t', 'k')} AND NOT t._dead AND t._label = $2"
+    )
+
+
+def row_at(table: Table) -> str:
+    """Whether the entity $2 of key $1 has a row at label $3, and whether it is dead."""
+    return (
+        f"SELECT t._dead AS dead FROM {table.base} t, jsonb_populate_record(NULL::{table.base}, $1) k"
+        f" WHERE {table.same_key('t', 'k')} AND {entity_of('t')} = $2 AND t._label = $3"
+    )
+
+
+def lower_to_root(table: Table, columns: list[Column]) -> str:
+    """Cells of the row $2 become those of the root, which is alive."""
+    sets = listed(f"{column.quoted} = r.{column.quoted}" for column in columns)
+    sources = listed(
+        str(OWN) if column in columns else f"coalesce(t._source[{place}], {OWN})"
+        for place, column in enumerate(table.cells, 1)
+    )
+    return (
+        f"UPDATE {table.base} t SET {sets}, _source = ARRAY[{sources}]::bigint[]"
+        f" FROM {table.base} r, jsonb_populate_record(NULL::{table.base}, $1) k"
+        f" WHERE {table.same_key('r', 'k')} AND r._row_id = $2 AND {table.same_key('t', 'r')} AND t._row_id = r._entity"
+    )
+
+
+def lower_to_row(table: Table, columns: list[Column]) -> str:
+    """Cells of the row $2 become those of the row at label $3, which is made, or brought back, if there is none."""
+    cells = list(enumerate(table.cells, 1))
+    values = listed(f"r.{column.quoted}" if column in columns else "NULL" for _, column in cells)
+    sources = listed(
+        str(OWN)
+        if column in columns
+        else f"CASE WHEN s._source[{place}] >= 0 THEN s._source[{place}] ELSE s._label END"
+        for place, column in cells
+    )
+    again = listed(
+        f"{column.quoted} = "
+        + (
+            f"excluded.{column.quoted}"
+            if column in columns
+            else f"CASE WHEN t._dead THEN NULL ELSE t.{column.quoted} END"
+        )
+        for _, column in cells
+    )
+    again_sources = listed(
+        str(OWN)
+        if column in columns
+        else f"CASE WHEN t._dead THEN excluded._source[{place}] ELSE t._source[{place}] END"
+        for place, column in cells
+    )
+    return (
+        f"INSERT INTO {table.base} AS t"
+        f" ({table.columns()}, _row_id, _entity, _key_label, _label, _slot, _dead, _source)"
+        f" SELECT {listed('r.' + key.quoted for key in table.key)}, {values}, discreet._random_id(), r._entity,"
+        f" r._key_label, $3, {slot('r._entity', '$3')}, false, ARRAY[{sources}]::bigint[]"
+        f" FROM jsonb_populate_record(NULL::{table.base}, $1) k"
+        f" JOIN {table.base} r ON {table.same_key('r', 'k')} AND r._row_id = $2"
+        f" CROSS JOIN LATERAL (SELECT s.* FROM {table.base} s WHERE {table.same_key('s', 'r')}"
+        f" AND {entity_of('s')} = r._entity AND (s._label & ~$3) = 0 AND s._label <> $3"
+        f" ORDER BY s._dead, s._label DESC LIMIT 1) s"
+        f" ON CONFLICT {table.conflict()} DO UPDATE SET {again}, _source = ARRAY[{again_sources}]::bigint[],"
+        " _dead = false"
+    )
+
+
+def borrow(table: Table, columns: list[Column]) -> str:
+    """Cells of the row $2 are borrowed from label $3 from now on; a row without own cells becomes a tombstone."""
+    sources = listed(
+        "$3" if column in columns else f"t._source[{place}]" for place, column in enumerate(table.cells, 1)
+    )
+    sets = listed(f"{column.quoted} = NULL" for column in columns)
+    return (
+        f"UPDATE {table.base} t SET {sets}, _source = ARRAY[{sources}]::bigint[],"
+        f" _dead = NOT ({OWN} = ANY (ARRAY[{sources}]::bigint[]))"
+        f" FROM jsonb_populate_record(NULL::{table.base}, $1) k WHERE {table.same_key('t', 'k')} AND t._row_id = $2"
+    )
+
+
+def above(table: Table) -> str:
+    """Whether the table has rows that label $1 does not show."""
+    return f"SELECT FROM {table.base} WHERE (_label & ~$1) <> 0 LIMIT 1"
+
+
+def purge(table: Table) -> str:
+    """Removes tombstones from which no other row borrows."""
+    return (
+        f"DELETE FROM {table.base} d WHERE d._dead AND NOT EXISTS (SELECT FROM {table.base} o"
+        f" WHERE {table.same_key('o', 'd')} AND {entity_of('o')} = {entity_of('d')} AND o._row_id <> d._row_id"
+        f" AND d._label = ANY (o._source))"
+    )
+
+
+def report(table: Table) -> str:
+    """Of each key with several visible rows, the columns in which these differ, and what each says."""
+    keys = listed(f"v.{key.quoted}" for key in table.key)
+    build = listed(f"'{key.name.replace(chr(39), chr(39) * 2)}', {key.quoted}" for key in table.key)
+    columns = " UNION ALL ".join(
+        f"SELECT {keys}, '{column.name.replace(chr(39), chr(39) * 2)}' AS column_name, {place} AS place,"
+        f" jsonb_agg(DISTINCT jsonb_build_object('label', v.{column.label}, 'value', v.{column.quoted})) AS versions"
+        f" FROM {table.view} v GROUP BY {keys} HAVING count(*) > 1"
+        for place, column in enumerate([*table.key[:1], *table.cells], 1)
+    )
+    return (
+        f"SELECT jsonb_build_object({build}) AS key, column_name, versions FROM ({columns}) c"
+        " WHERE jsonb_array_length(versions) > 1 ORDER BY key, place"
+    )
+
+
+def update_visible(table: Table, given: list[str]) -> str:
+    """Updates the visible rows of a key with the columns given in $1."""
+    sets = listed(f"{identifier(name)} = k.{identifier(name)}" for name in given)
+    return (
+        f"UPDATE {table.view} v SET {sets} FROM jsonb_populate_record(NULL::{table.view}, $1) k"
+        f" WHERE {table.same_key('v', 'k')}"
+    )
+
+
+def is_visible(table: Table) -> str:
+    return (
+        f"SELECT FROM {table.view} v, jsonb_populate_record(NULL::{table.view}, $1) k"
+        f" WHERE {table.same_key('v', 'k')} LIMIT 1"
+    )
+
+
+def insert_row(table: Table, given: list[str]) -> str:
+    columns = listed(identifier(name) for name in given)
+    return f"INSERT INTO {table.view} ({columns}) SELECT {columns} FROM jsonb_populate_record(NULL::{table.view}, $1)"

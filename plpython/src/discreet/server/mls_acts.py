@@ -1,0 +1,181 @@
+"""Trusted operations and the settling of versions: what the functions mls_declassify to mls_upsert call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from discreet.core.declarations import given
+from discreet.core.errors import InsufficientPrivilegeError, InvalidParameterError, UndefinedObjectError
+from discreet.mls import acts
+from discreet.mls.labels import dominates
+from discreet.mls.table import OWN, Table
+from discreet.server.entry import sql_errors
+from discreet.server.mls import log, named_table
+from discreet.server.plpy import Plpy, run
+
+
+def label_of_session(plpy: Plpy) -> int:
+    return int(run(plpy, "SELECT discreet._written_label() AS label")[0]["label"])
+
+
+def bits(plpy: Plpy, label: str) -> int:
+    return int(run(plpy, "SELECT discreet._label_bits(:label::text) AS bits", label=label)[0]["bits"])
+
+
+def require_trust(plpy: Plpy, table: Table, act: str) -> None:
+    if not run(plpy, "SELECT discreet._is_trusted() AS trusted")[0]["trusted"]:
+        log(plpy, f"denied {act}", table.view, reason="the session is not trusted")
+        raise InsufficientPrivilegeError(
+            "the session is not trusted", "The session user must be a member of discreet_trusted and have a clearance."
+        )
+
+
+def require_update(plpy: Plpy, table: Table) -> None:
+    row = run(
+        plpy, "SELECT has_table_privilege(discreet._caller(), to_regclass(:view::text), 'UPDATE') AS may",
+        view=table.view,
+    )[0]  # fmt: skip
+    if not row["may"]:
+        raise InsufficientPrivilegeError(f"permission denied for {table.view}", "Who may UPDATE it may do this.")
+
+
+def execute(plpy: Plpy, statement: str, types: list[str], *values: Any) -> Any:
+    return plpy.execute(plpy.prepare(statement, types), list(values))
+
+
+def parsed_key(table: Table, key: str | None) -> str:
+    text = given("key", key)
+    acts.key_columns(table, json.loads(text))
+    return text
+
+
+def own_row(plpy: Plpy, table: Table, key: str, label: int) -> Any:
+    rows = execute(plpy, acts.own_row(table), ["jsonb", "bigint"], key, label)
+    if len(rows) == 0:
+        raise UndefinedObjectError(
+            "the session has no row of this key at its own label", "Rows of other labels are not its to change."
+        )
+    if len(rows) > 1:
+        raise InvalidParameterError(
+            "several entities have this key, each with a row at the label of the session",
+            "They differ in the labels of their keys; delete what is not meant.",
+        )
+    return rows[0]
+
+
+def own_cells(table: Table, row: Any, names: list[str]) -> list[Any]:
+    columns = [acts.cell(table, name) for name in names]
+    for column in columns:
+        source = row["source"]
+        if source is not None and source[table.cells.index(column)] != OWN:
+            raise InvalidParameterError(
+                f'column "{column.name}" is not the own of the row at the label of the session',
+                "Only what was written at this label can be changed here.",
+            )
+    return columns
+
+
+@sql_errors
+def declassify(
+    plpy: Plpy,
+    relation: str | None,
+    key: str | None,
+    columns: list[str] | None,
+    to_label: str | None,
+    reason: str | None,
+) -> None:
+    table = named_table(plpy, relation)
+    require_trust(plpy, table, "mls_declassify")
+    require_update(plpy, table)
+    label, lower = label_of_session(plpy), bits(plpy, given("to_label", to_label))
+    if not given("reason", reason).strip():
+        raise InvalidParameterError("no reason is given", "Whoever reads the log shall know why.")
+    if lower == label or not dominates(label, lower):
+        raise InvalidParameterError(
+            f"label {to_label} is not below that of the session", "Declassify to a label that it dominates."
+        )
+    wanted = parsed_key(table, key)
+    row = own_row(plpy, table, wanted, label)
+    cells = own_cells(table, row, given("columns", columns))
+    if not cells:
+        raise InvalidParameterError("no columns are given", "Name the columns whose values shall be lowered.")
+    if not dominates(lower, int(row["key_label"])):
+        raise InvalidParameterError(
+            f"label {to_label} does not dominate that of the key", "Nobody there knows of the entity."
+        )
+    log(plpy, "mls_declassify", table.view, key=json.loads(wanted), columns=columns, to=to_label, reason=reason)
+    types = ["jsonb", "bigint", "bigint"]
+    if lower == int(row["key_label"]):
+        below = execute(plpy, acts.row_at(table), types, wanted, row["entity"], lower)
+        if below[0]["dead"]:
+            raise UndefinedObjectError(
+                f"the entity was deleted at label {to_label}", "Insert it there anew, and then declassify."
+            )
+        execute(plpy, acts.lower_to_root(table, cells), types[:2], wanted, row["id"])
+    else:
+        execute(plpy, acts.lower_to_row(table, cells), types, wanted, row["id"], lower)
+    execute(plpy, acts.borrow(table, cells), types, wanted, row["id"], lower)
+
+
+@sql_errors
+def uplevel(plpy: Plpy, relation: str | None, key: str | None, column_name: str | None, from_label: str | None) -> None:
+    table = named_table(plpy, relation)
+    require_update(plpy, table)
+    label, lower = label_of_session(plpy), bits(plpy, given("from_label", from_label))
+    if lower == label or not dominates(label, lower):
+        raise InvalidParameterError(f"label {from_label} is not below that of the session", "Name a label below.")
+    wanted = parsed_key(table, key)
+    row = own_row(plpy, table, wanted, label)
+    cells = [acts.cell(table, given("column_name", column_name))]
+    if row["is_root"]:
+        raise InvalidParameterError("the entity has no row below that of the session", "Nothing can be accepted.")
+    below = execute(plpy, acts.row_at(table), ["jsonb", "bigint", "bigint"], wanted, row["entity"], lower)
+    if len(below) == 0:
+        raise UndefinedObjectError(f"the entity has no row at label {from_label}", "mls_report() shows the versions.")
+    log(plpy, "mls_uplevel", table.view, key=json.loads(wanted), column=column_name, **{"from": from_label})
+    execute(plpy, acts.borrow(table, cells), ["jsonb", "bigint", "bigint"], wanted, row["id"], lower)
+
+
+@sql_errors
+def report(plpy: Plpy, relation: str | None) -> Iterable[tuple[str, str, str]]:
+    table = named_table(plpy, relation)
+    return [(row["key"], row["column_name"], row["versions"]) for row in plpy.execute(acts.report(table))]
+
+
+@sql_errors
+def upsert(plpy: Plpy, relation: str | None, new_row: str | None) -> str:
+    table = named_table(plpy, relation)
+    row = json.loads(given("new_row", new_row))
+    acts.key_columns(table, {key.name: row.get(key.name) for key in table.key} if isinstance(row, dict) else None)
+    known = {column.name for column in (*table.key, *table.cells)}
+    for name in row:
+        if name not in known:
+            acts.cell(table, name)
+    cells = [column.name for column in table.cells if column.name in row]
+    if len(execute(plpy, acts.is_visible(table), ["jsonb"], new_row)) > 0:
+        if cells:
+            execute(plpy, acts.update_visible(table, cells), ["jsonb"], new_row)
+        return "updated"
+    execute(plpy, acts.insert_row(table, [key.name for key in table.key] + cells), ["jsonb"], new_row)
+    return "inserted"
+
+
+@sql_errors
+def purge(plpy: Plpy, relation: str | None, reason: str | None) -> int:
+    table = named_table(plpy, relation)
+    require_trust(plpy, table, "mls_purge")
+    label = label_of_session(plpy)
+    if not given("reason", reason).strip():
+        raise InvalidParameterError("no reason is given", "Whoever reads the log shall know why.")
+    if len(execute(plpy, acts.above(table), ["bigint"], label)) > 0:
+        raise InsufficientPrivilegeError(
+            "the label of the session does not dominate all rows",
+            "What rows above borrow must stay: purge from the top.",
+        )
+    log(plpy, "mls_purge", table.view, reason=reason)
+    removed = 0
+    while (last := plpy.execute(acts.purge(table)).nrows()) > 0:
+        removed += last
+    return removed

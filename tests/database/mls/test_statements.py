@@ -1,0 +1,104 @@
+"""Ordinary SQL on multilevel tables: COPY, INSERT … SELECT, UPDATE … FROM, CTEs, PREPARE, cursors."""
+
+from __future__ import annotations
+
+from tests.database.mls.subjects import Subjects, refused
+
+
+def test_copy_inserts_at_the_label_of_the_session(employee: Subjects) -> None:
+    with employee.at("C").cursor().copy("COPY employee (name, salary) FROM STDIN") as copy:
+        copy.write("Rossi\t1\nWeiss\t2\n")
+    assert employee.seen("C", columns="name, salary, tc") == [("Rossi", 1, "C"), ("Weiss", 2, "C")]
+    assert employee.seen("U") == []
+
+
+def test_several_rows_and_rows_of_a_query(employee: Subjects) -> None:
+    session = employee.at("C")
+    session.execute("INSERT INTO employee (name, salary) VALUES ('a', 1), ('b', 2)")
+    assert refused(session, "INSERT INTO employee (name) VALUES ('c'), ('c')").sqlstate == "23505"
+    session.execute("INSERT INTO employee (name, salary) SELECT name || name, salary FROM employee")
+    assert employee.seen("C", columns="name") == [("a",), ("aa",), ("b",), ("bb",)]
+
+
+def test_update_from_and_expressions(employee: Subjects) -> None:
+    session = employee.at("U")
+    session.execute("INSERT INTO employee (name, salary) VALUES ('a', 1), ('b', 2)")
+    session.execute(
+        "UPDATE employee e SET salary = e.salary + v.more FROM (VALUES ('a', 10)) v(name, more) WHERE e.name = v.name"
+    )
+    session.execute("UPDATE employee SET (salary, perf) = (SELECT salary * 2, 'x') WHERE name = 'b'")
+    assert employee.seen("U", columns="name, salary, perf") == [("a", 11, None), ("b", 4, "x")]
+
+
+def test_writes_in_a_with_clause(employee: Subjects) -> None:
+    session = employee.at("C")
+    rows = session.execute(
+        "WITH added AS (INSERT INTO employee (name, salary) VALUES ('a', 1) RETURNING *) SELECT name, tc FROM added"
+    )
+    assert rows.fetchall() == [("a", "C")]
+    rows = session.execute(
+        "WITH one AS (UPDATE employee SET salary = 2 RETURNING salary, salary_label) SELECT * FROM one"
+    )
+    assert rows.fetchall() == [(2, "C")]
+
+
+def test_prepared_statements_and_cursors(employee: Subjects) -> None:
+    session = employee.at("C")
+    session.execute("PREPARE add AS INSERT INTO employee (name, salary) VALUES ($1, $2)")
+    for number in range(10):
+        session.execute(f"EXECUTE add('{number}', {number})")
+    session.execute("PREPARE change AS UPDATE employee SET salary = $1 WHERE name = $2")
+    session.execute("EXECUTE change(100, '3')")
+    session.execute("BEGIN")
+    session.execute("DECLARE walk CURSOR FOR SELECT salary FROM employee ORDER BY salary DESC")
+    assert session.execute("FETCH 2 FROM walk").fetchall() == [(100,), (9,)]
+    session.execute("COMMIT")
+
+
+def test_a_prepared_statement_follows_the_label(smith_and_brown: Subjects) -> None:
+    session = smith_and_brown.another("S")
+    session.execute("SET discreet.level = 'U'")
+    session.execute("PREPARE all_names AS SELECT name, salary FROM employee ORDER BY 1")
+    for _ in range(7):
+        assert session.execute("EXECUTE all_names").fetchall() == [("Smith", None)]
+    session.execute("SET discreet.level = 'S'")
+    assert session.execute("EXECUTE all_names").fetchall() == [("Brown", 80000), ("Smith", 40000)]
+
+
+def test_key_lookups_use_the_index(employee: Subjects) -> None:
+    session = employee.at("C")
+    session.execute("INSERT INTO employee (name) SELECT 'n' || g FROM generate_series(1, 2000) g")
+    employee.admin.execute("ANALYZE employee_mls")
+    plan = str(session.execute("EXPLAIN SELECT * FROM employee WHERE name = 'n5'").fetchall())
+    assert plan.count("employee_mls_key") >= 2
+    assert "Seq Scan on employee_mls r" not in plan
+    assert "Seq Scan on employee_mls s" not in plan
+
+
+def test_functions_of_users_see_visible_rows_alone(smith_and_brown: Subjects) -> None:
+    messages: list[str] = []
+    session = smith_and_brown.another("U")
+    session.add_notice_handler(lambda notice: messages.append(str(notice.message_primary)))
+    session.execute(
+        "CREATE FUNCTION pg_temp.leak(value text) RETURNS boolean LANGUAGE plpgsql COST 0.0001"
+        " AS $$ BEGIN RAISE NOTICE 'saw %', value; RETURN true; END $$"
+    )
+    session.execute("SELECT * FROM employee WHERE pg_temp.leak(name)")
+    assert messages == ["saw Smith"]
+
+
+def test_a_cleared_user_cannot_change_what_triggers_mean(employee: Subjects) -> None:
+    """An operator of the user's own, found first, would run with the rights of the table's owner."""
+    role = employee.role("U")
+    employee.admin.execute(f"CREATE SCHEMA evil AUTHORIZATION {role}")
+    session = employee.at("U")
+    session.execute(
+        "CREATE FUNCTION evil.steal(bigint, bigint) RETURNS boolean LANGUAGE plpgsql"
+        " AS $$ BEGIN RAISE EXCEPTION 'ran as %', current_user; END $$;"
+        "CREATE OPERATOR evil.= (FUNCTION = evil.steal, LEFTARG = bigint, RIGHTARG = bigint);"
+        "CREATE OPERATOR evil.<> (FUNCTION = evil.steal, LEFTARG = bigint, RIGHTARG = bigint);"
+        "SET search_path = evil, public, pg_catalog"
+    )
+    session.execute("INSERT INTO employee (name, salary) VALUES ('a', 1)")
+    session.execute("UPDATE employee SET salary = 2")
+    assert session.execute("DELETE FROM employee").rowcount == 1
