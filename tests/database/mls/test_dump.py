@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
-from dev.cluster import Cluster
+from dev.interpreter import pg_config
 from tests.database.mls.subjects import Subjects
 from tests.databases import Database
 
 
-def test_a_restored_database_shows_each_label_the_same(
-    smith_and_brown: Subjects, empty_database: Database, cluster: Cluster
-) -> None:
+def test_a_restored_database_shows_each_label_the_same(smith_and_brown: Subjects, empty_database: Database) -> None:
     smith_and_brown.at("C").execute("UPDATE employee SET perf = 'Great' WHERE name = 'Smith'")
     smith_and_brown.at("U").execute("DELETE FROM employee")
     before = {label: smith_and_brown.seen(label) for label in ("U", "C", "S")}
     admin = smith_and_brown.admin
     dumper = smith_and_brown.role("S", trusted=True)
     admin.execute(f"GRANT pg_read_all_data TO {dumper}")
-    folder = cluster.bin if hasattr(cluster, "bin") else None
-    tool = str(folder / "pg_dump") if folder is not None else "pg_dump"
+    tools = Path(pg_config("--bindir"))
     dump = subprocess.run(
-        [tool, smith_and_brown.database.dsn(dumper)], check=True, capture_output=True, text=True
+        [tools / "pg_dump", smith_and_brown.database.dsn(dumper)], check=True, capture_output=True, text=True
     ).stdout
     restored = subprocess.run(
-        [tool.replace("pg_dump", "psql"), "-v", "ON_ERROR_STOP=1", "-q", empty_database.dsn()],
+        [tools / "psql", "-X", "-v", "ON_ERROR_STOP=1", "-q", empty_database.dsn()],
         input=dump, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert restored.returncode == 0, restored.stderr
