@@ -31,10 +31,10 @@ class Run:
 class Stage:
     """A database with a multilevel table; runs are told apart by a column of its key."""
 
-    def __init__(self, subjects: Subjects, mutant: str = "") -> None:
+    def __init__(self, subjects: Subjects, change: str = "") -> None:
         self._admin = subjects.admin
         subjects.make_table(TABLE, "staff", ["run", "name"])
-        self._admin.execute(mutant)
+        self._admin.execute(change)
         self._sessions = {observer: subjects.at(str(observer)) for observer in OBSERVERS}
         self._played = 0
         for session in self._sessions.values():
@@ -42,7 +42,6 @@ class Stage:
 
     def runs(self, history: list[Act]) -> tuple[Run, dict[Label, Run]]:
         """The history as a whole, and what is left of it for each observer; what is left for several is played once."""
-        self._admin.execute("DELETE FROM staff_mls")
         self._played += 1
         if self._played % HISTORIES_BETWEEN_VACUUMS == 0:
             self._admin.execute("VACUUM staff_mls")
@@ -57,6 +56,7 @@ class Stage:
         return whole, left
 
     def play(self, acts: list[Act], run: int, watchers: list[Label]) -> Run:
+        self._admin.execute("DELETE FROM staff_mls")
         answers = [(act, self.perform(act, run)) for act in acts]
         query = f"SELECT {READ} FROM staff WHERE run = %s"
         seen = {at: sorted(self._sessions[at].execute(query, [run]).fetchall(), key=repr) for at in watchers}

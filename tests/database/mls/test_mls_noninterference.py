@@ -18,7 +18,13 @@ from tests.database.mls.subjects import Subjects
 
 SHARES = 2
 HISTORIES, MORE_HISTORIES = 104, 1000  # in each share
+RULED_HISTORIES, MORE_RULED_HISTORIES = 15, 500
 MUTANT_HISTORIES = 60
+
+RULES = """
+    SELECT discreet.add_rule('staff', 'rise', 'NEW.salary <= 2 * OLD.salary');
+    SELECT discreet.add_limit('staff', 'good ones', $$perf = 'good'$$, 1);
+"""
 
 KEY_ALONE = "CREATE UNIQUE INDEX ON staff_mls (run, name) WHERE NOT _dead AND _entity IS NULL"
 PROJECTED_DOWN = """
@@ -79,6 +85,16 @@ def test_no_subject_notices_what_it_does_not_dominate(subjects: Subjects, more: 
         whole, left = stage.runs(history)
         assert deviation(whole) is None, f"seed {seed}"
         assert interference(whole, left) is None, f"seed {seed}"
+
+
+def test_nor_does_it_where_rules_and_limits_hold(subjects: Subjects, more: bool) -> None:
+    stage = Stage(subjects, RULES)
+    refused = 0
+    for seed in range(MORE_RULED_HISTORIES if more else RULED_HISTORIES):
+        whole, left = stage.runs(Histories(seed).draw())
+        refused += sum(answer[0] == "23514" for _, told in whole.answers for answer in told)
+        assert interference(whole, left) is None, f"seed {seed}"
+    assert refused > RULED_HISTORIES
 
 
 @pytest.mark.parametrize("mutant", [KEY_ALONE, PROJECTED_DOWN, DELETE_FAILS], ids=["key", "projection", "delete"])
