@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
 from threading import Thread
 
 import psycopg
 import pytest
+from dev.interpreter import pg_config
 from tests.database.mls.subjects import Subjects, refused
 from tests.database.waiting import wait_for_lock
+from tests.databases import Database
 
 RULES = """
     SELECT discreet.add_rule('employee', 'pay', 'NEW.salary < 100000');
@@ -111,6 +115,29 @@ def test_rules_are_listed_and_dropped(ruled: Subjects) -> None:
     assert ruled.admin.execute(listed).fetchall() == []
     assert ruled.admin.execute("SELECT count(*) FROM pg_proc WHERE proname ~ '_rule_'").fetchone() == (0,)
     ruled.at("U").execute("INSERT INTO employee (name, salary) VALUES ('rich', 100000)")
+
+
+def test_rules_survive_a_dump(ruled: Subjects, empty_database: Database) -> None:
+    role = ruled.role("U")
+    programs = Path(pg_config("--bindir"))
+    dump = subprocess.run([programs / "pg_dump", ruled.database.dsn()], capture_output=True, check=True).stdout
+    psql = [programs / "psql", "-Xq", "-v", "ON_ERROR_STOP=1", empty_database.dsn()]
+    subprocess.run(psql, input=dump, check=True, stdout=subprocess.DEVNULL)
+    session = empty_database.connect(role)
+    error = refused(session, "INSERT INTO employee (name, salary) VALUES ('a', 100000)")
+    assert (error.sqlstate, error.diag.message_primary) == ("23514", 'a row of public.employee breaks rule "pay"')
+    session.execute(CHIEF, ["a"])
+    assert refused(session, CHIEF, "b").sqlstate == "23514"
+
+
+def test_what_judges_is_for_triggers_of_the_view_alone(ruled: Subjects) -> None:
+    functions = ruled.admin.execute("SELECT proname FROM pg_proc WHERE proname ~ '^employee_rule_'").fetchall()
+    assert len(functions) == 3
+    session = ruled.at("S")
+    session.execute("CREATE TEMP TABLE mine (salary int, perf text)")
+    for (name,) in functions:
+        error = refused(session, f"CREATE TRIGGER x AFTER INSERT ON mine EXECUTE FUNCTION {name}()")
+        assert error.sqlstate == "42501"
 
 
 def test_what_is_no_rule_for_the_view_is_said(smith_and_brown: Subjects) -> None:

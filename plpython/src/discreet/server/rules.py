@@ -220,6 +220,7 @@ def put_on_view(plpy: Plpy, table: Table, what: str, function: str, expression: 
     put_in_place(plpy, copy, what, ["probe"], [f"{probe} EXECUTE FUNCTION discreet._refuse_row()"])
     plpy.execute(f"DROP TABLE {like}")
     put_in_place(plpy, table, what, [], made)
+    plpy.execute(f"REVOKE ALL ON FUNCTION {function}() FROM PUBLIC")
     # what counts in the name of the owner must not count in that of a superuser who added it
     plpy.execute(f"ALTER FUNCTION {function}() OWNER TO {table.owner}")
 
