@@ -100,8 +100,14 @@ GRANT EXECUTE ON FUNCTION
     discreet.t_closeness(regclass, text[], text, text, jsonb, text),
     discreet.t_closeness(regclass, text[], text[], text, jsonb, text),
     discreet.measure(regclass, text[], text[], text),
-    discreet.disclosure_risk(regclass, text[], bigint)
+    discreet.disclosure_risk(regclass, text[], bigint),
+    discreet.best_ranges(regclass, text, int, text[], numeric, numeric)
 TO discreet_curator, discreet_analyst, discreet_auditor;
+
+-- publishing is for curators, who need SELECT on the table as well
+GRANT EXECUTE ON FUNCTION
+    discreet.anonymize(regclass, text, jsonb, int, int, float8, text, float8, text, text[], text)
+TO discreet_curator;
 
 GRANT EXECUTE ON FUNCTION
     discreet._ledger_ping(jsonb),

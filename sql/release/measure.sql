@@ -11,8 +11,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.k_anonymity(plpy, relation, quasi_identifiers, nulls)
+    from discreet.server import releasing
+    return releasing.k_anonymity(plpy, relation, quasi_identifiers, nulls)
 $python$;
 COMMENT ON FUNCTION discreet.k_anonymity(regclass, text[], text) IS
 'Size of the smallest group of rows that share their quasi-identifiers; NULL for an empty table.';
@@ -33,8 +33,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.l_diversity(plpy, relation, quasi_identifiers, [sensitive], kind, c, nulls)
+    from discreet.server import releasing
+    return releasing.l_diversity(plpy, relation, quasi_identifiers, [sensitive], kind, c, nulls)
 $python$;
 COMMENT ON FUNCTION discreet.l_diversity(regclass, text[], text, text, numeric, text) IS
 'The largest l for which every group is l-diverse: distinct, entropy, or recursive with a factor c.';
@@ -55,8 +55,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.l_diversity(plpy, relation, quasi_identifiers, sensitive, kind, c, nulls)
+    from discreet.server import releasing
+    return releasing.l_diversity(plpy, relation, quasi_identifiers, sensitive, kind, c, nulls)
 $python$;
 COMMENT ON FUNCTION discreet.l_diversity(regclass, text[], text[], text, numeric, text) IS
 'The largest l for which every group is l-diverse: distinct, entropy, or recursive with a factor c. Of several sensitive columns the worst.';
@@ -77,8 +77,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.t_closeness(plpy, relation, quasi_identifiers, [sensitive], distance, hierarchy, nulls)
+    from discreet.server import releasing
+    return releasing.t_closeness(plpy, relation, quasi_identifiers, [sensitive], distance, hierarchy, nulls)
 $python$;
 COMMENT ON FUNCTION discreet.t_closeness(regclass, text[], text, text, jsonb, text) IS
 'The largest earth mover''s distance between a group and the table: equal, ordered, or hierarchical over a tree.';
@@ -99,8 +99,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.t_closeness(plpy, relation, quasi_identifiers, sensitive, distance, hierarchy, nulls)
+    from discreet.server import releasing
+    return releasing.t_closeness(plpy, relation, quasi_identifiers, sensitive, distance, hierarchy, nulls)
 $python$;
 COMMENT ON FUNCTION discreet.t_closeness(regclass, text[], text[], text, jsonb, text) IS
 'The largest earth mover''s distance between a group and the table: equal, ordered, or hierarchical over a tree. Of several sensitive columns the worst.';
@@ -119,8 +119,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.measure(plpy, relation, quasi_identifiers, sensitive, nulls)
+    from discreet.server import releasing
+    return releasing.measure(plpy, relation, quasi_identifiers, sensitive, nulls)
 $python$;
 COMMENT ON FUNCTION discreet.measure(regclass, text[], text[], text) IS
 'k, l and t of a table at once, from one pass over its rows.';
@@ -135,8 +135,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.disclosure_risk(plpy, relation, quasi_identifiers, population)
+    from discreet.server import releasing
+    return releasing.disclosure_risk(plpy, relation, quasi_identifiers, population)
 $python$;
 COMMENT ON FUNCTION discreet.disclosure_risk(regclass, text[], bigint) IS
 'Uniques, the risks of prosecutor, journalist and marketer, estimated population uniques, and special uniques.';

@@ -160,6 +160,10 @@ EXPECTED = """
  -       X       X       X       -       -       t_closeness()
  -       X       X       X       -       -       measure()
  -       X       X       X       -       -       disclosure_risk()
+ -       X       X       X       -       -       best_ranges()
+
+ publishing, with the rights of who publishes
+ -       -       X       -       -       -       anonymize()
 
  operations
  -       X       X       X       X       -       version()

@@ -87,6 +87,12 @@ class MissingBoundsError(DiscreetError):
     sqlstate = "DP005"
 
 
+class UnsafeReleaseError(DiscreetError):
+    """A release that does not keep its promise, or that gives people away together with an earlier one."""
+
+    sqlstate = "DP008"
+
+
 class TouchedDataError(DiscreetError):
     """Anything that goes wrong after the data was touched: one constant message."""
 

@@ -30,13 +30,14 @@ RELATION = """
     WHERE c.oid = to_regclass(:name::text)
 """
 COLUMNS = """
-    WITH RECURSIVE base(name, type, readable) AS (
-        SELECT attname, atttypid, has_column_privilege(attrelid, attnum, 'SELECT')
+    WITH RECURSIVE base(name, place, type, readable) AS (
+        SELECT attname, attnum, atttypid, has_column_privilege(attrelid, attnum, 'SELECT')
         FROM pg_attribute WHERE attrelid = :oid::oid AND attnum > 0 AND NOT attisdropped
         UNION ALL
-        SELECT b.name, t.typbasetype, b.readable FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
+        SELECT b.name, b.place, t.typbasetype, b.readable
+        FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
     SELECT b.name, b.readable, format_type(t.oid, -1) AS type
-    FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype <> 'd'
+    FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype <> 'd' ORDER BY b.place
 """
 
 # grouping in memory is several times faster than on disk; the least that a measurement takes itself
@@ -97,7 +98,7 @@ def named(argument: str, names: Sequence[str | None] | None) -> list[str]:
     return listed
 
 
-def _cells(table: Source, columns: Sequence[str], keys: int, nulls: str) -> str:
+def counted(table: Source, columns: Sequence[str], keys: int, nulls: str) -> str:
     """Counts by columns, as c0, c1 … and n. A row with a conservative NULL in the first `keys` stands alone."""
     shown = ", ".join(f"{identifier(name)} AS c{place}" for place, name in enumerate(columns))
     groups = [f"c{place}" for place in range(len(columns))]
@@ -126,7 +127,7 @@ def smallest_class(plpy: Plpy, table: Source, quasi_identifiers: list[str], null
             return None
         return int(wildcard_composition(rows.codes, 0 * rows.count, rows.count, 1).sizes.min())
     plpy.execute(MEMORY)
-    cells = _cells(table, quasi_identifiers, len(quasi_identifiers), semantics)
+    cells = counted(table, quasi_identifiers, len(quasi_identifiers), semantics)
     k = plpy.execute(f"SELECT min(n) AS k FROM ({cells}) AS class")[0]["k"]
     return None if k is None else int(k)
 
@@ -153,7 +154,7 @@ def tabulate(
     if semantics == "wildcard":
         return _tabulate_wildcard(coded(plpy, table, columns, texts), keys)
     plpy.execute(MEMORY)
-    found = plpy.execute(_composing(_cells(table, columns, keys, semantics), keys, len(columns), semantics, texts))[0]
+    found = plpy.execute(_composing(counted(table, columns, keys, semantics), keys, len(columns), semantics, texts))[0]
     if found["cells"] is None:
         return None
     per_class = np.frombuffer(found["cells"], dtype=">i4").astype(np.int64)
@@ -204,16 +205,24 @@ class Coded:
     count: Ints
     values: list[int]
     texts: list[list[str]]
+    id: Ints
 
 
 def coded(plpy: Plpy, table: Source, columns: Sequence[str], texts: bool = False) -> Coded:
     plpy.execute(MEMORY)
-    cells = _cells(table, columns, len(columns), "own")
+    cells = counted(table, columns, len(columns), "own")
     return fetched(plpy, f"cell AS MATERIALIZED ({cells}), ", "cell", len(columns), texts)
 
 
-def fetched(plpy: Plpy, cells: str, name: str, columns: int, texts: bool) -> Coded:
-    """The cells of a table (c0, c1 … and n) that `cells` defines, or that is there."""
+def class_sizes(plpy: Plpy, table: Source, keys: Sequence[str]) -> list[tuple[int, int]]:
+    """How many classes there are of each size."""
+    cells = counted(table, keys, len(keys), "own")
+    rows = plpy.execute(f"SELECT n, count(*) AS classes FROM ({cells}) AS class GROUP BY n ORDER BY n")
+    return [(int(row["n"]), int(row["classes"])) for row in rows]
+
+
+def fetched(plpy: Plpy, cells: str, name: str, columns: int, texts: bool, number: str = "0") -> Coded:
+    """The cells of a table (c0, c1 … and n) that `cells` defines, or that is there; `number` names them."""
     places = range(columns)
     dictionaries = ", ".join(_dictionary(place, name) for place in places)
     joins = "".join(f" LEFT JOIN value{place} ON value{place}.v = c{place}" for place in places)
@@ -227,12 +236,17 @@ def fetched(plpy: Plpy, cells: str, name: str, columns: int, texts: bool) -> Cod
         for place in places
     )
     found = plpy.execute(
-        f"WITH {cells}{dictionaries} SELECT string_agg(int8send(n), '') AS n{sent}{known} FROM {name}{joins}"
+        f"WITH {cells}{dictionaries} SELECT string_agg(int8send(n), '') AS n, string_agg(int8send({number}), '') AS id"
+        f"{sent}{known} FROM {name}{joins}"
     )[0]
     listed = [(found[f"texts{place}"] or []) if texts else [] for place in places]
     values = [len(listed[place]) if texts else int(found[f"values{place}"]) for place in places]
     codes = [np.frombuffer(found[f"codes{place}"] or b"", dtype=">i4").astype(np.int64) - 1 for place in places]
-    return Coded(codes, np.frombuffer(found["n"] or b"", dtype=">i8").astype(np.int64), values, listed)
+    return Coded(codes, _long(found["n"]), values, listed, _long(found["id"]))
+
+
+def _long(sent: bytes | None) -> Ints:
+    return np.frombuffer(sent or b"", dtype=">i8").astype(np.int64)
 
 
 def _tabulate_wildcard(rows: Coded, keys: int) -> Tabulated | None:

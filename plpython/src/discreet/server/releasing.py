@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from decimal import Decimal
 
-from discreet.core.declarations import at_least
+from discreet.core.declarations import at_least, given
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy
 
@@ -102,3 +102,46 @@ def disclosure_risk(
     number, classes = numbered(rows.codes)
     sizes = summed(number, rows.count, classes)
     return [*risk.measures(sizes, population), *risk.special_uniques(rows.codes, rows.count, keys)]
+
+
+@sql_errors
+def anonymize(
+    plpy: Plpy,
+    relation: str | None,
+    release: str | None,
+    quasi_identifiers: str | None,
+    k: int | None,
+    l_wanted: int | None,
+    t: float | None,
+    sensitive: str | None,
+    max_suppression: float | None,
+    method: str | None,
+    keep: list[str | None] | None,
+    distance: str | None,
+) -> str:
+    from discreet.release.problem import Claim
+    from discreet.server import anonymizing
+
+    claim = Claim.of(k, l_wanted, t, distance, sensitive, max_suppression)
+    wanted = anonymizing.wish(plpy, relation, release, document(quasi_identifiers), sensitive, keep)
+    return anonymizing.written(anonymizing.anonymize(plpy, wanted, claim, method))
+
+
+@sql_errors
+def best_ranges(
+    plpy: Plpy,
+    relation: str | None,
+    column_name: str | None,
+    ranges: int | None,
+    within: list[str | None] | None,
+    lower: Decimal | None,
+    upper: Decimal | None,
+) -> Iterable[tuple[Decimal, Decimal, int]]:
+    from discreet.release.ranges import found_ranges
+    from discreet.server import tabulation
+
+    name = given("column_name", column_name)
+    others = [given("within", each) for each in within or []]
+    table = tabulation.source(plpy, relation, ("column_name", [name]), ("within", others))
+    rows = tabulation.coded(plpy, table, [name, *others], texts=True)
+    return found_ranges(table.types[name], name, rows.texts[0], rows.codes, rows.count, ranges, lower, upper)

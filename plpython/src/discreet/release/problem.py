@@ -1,0 +1,129 @@
+"""What an anonymous table must satisfy, and what it costs: the same for every way of making one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.declarations import at_least, given, one_of
+from discreet.core.errors import InvalidParameterError
+from discreet.release import closeness
+from discreet.release.classes import Composition, Ints, summed
+
+Flags = NDArray[np.bool_]
+METHODS = ("optimal", "mondrian")
+ANONYMITY_DISTANCES = ("equal", "ordered")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """k, and if given distinct l and t, of a sensitive column; with the share of rows that may be left out."""
+
+    k: int
+    l: int | None = None  # noqa: E741
+    t: Fraction | None = None
+    distance: str = "equal"
+    max_suppression: Fraction = Fraction(0)
+
+    @classmethod
+    def of(
+        cls,
+        k: int | None,
+        l_wanted: int | None,
+        t: float | None,
+        distance: str | None,
+        sensitive: str | None,
+        max_suppression: float | None,
+    ) -> Claim:
+        at_least("k", k, 2)
+        if l_wanted is not None:
+            at_least("l", l_wanted, 2)
+        if t is not None and not 0 <= t <= 1:
+            raise InvalidParameterError(f"t is {t}, which is no distance", "Give a number from 0 to 1.")
+        share = given("max_suppression", max_suppression)
+        if not 0 <= share < 1:
+            raise InvalidParameterError(
+                f"max_suppression is {share}, which is no share of the rows", "Give a number from 0 to below 1."
+            )
+        if sensitive is None and (l_wanted is not None or t is not None):
+            raise InvalidParameterError("l and t are about a sensitive column", "Name it: sensitive => 'disease'.")
+        exact = None if t is None else Fraction(repr(t))
+        return cls(
+            given("k", k), l_wanted, exact, one_of("distance", distance, ANONYMITY_DISTANCES), Fraction(repr(share))
+        )
+
+    def far(self, composition: Composition) -> Flags:
+        """Which classes are farther than t from the totals of the composition."""
+        if self.t is None:
+            return np.zeros(composition.classes, dtype=bool)
+        measure = closeness.equal if self.distance == "equal" else closeness.ordered
+        return measure(composition).beyond(self.t).astype(bool)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Distinct combinations of quasi-identifiers and a sensitive column (all 0 where there is none), and their rows."""
+
+    codes: list[Ints]
+    sensitive: Ints
+    values: int
+    count: Ints
+
+    @property
+    def rows(self) -> int:
+        return int(self.count.sum())
+
+    def rolled(self, index: Ints, count: Ints) -> Table:
+        """Some combinations stand for others that agree with them on what matters."""
+        return Table([column[index] for column in self.codes], self.sensitive[index], self.values, count)
+
+
+def suppressed(claim: Claim, table: Table, class_of: Ints, classes: int, most: int) -> tuple[Flags, int, bool]:
+    """Which classes are left out so that the others meet the claim, and how many rows that are; stops beyond `most`.
+
+    First those below k or l, which more general classes would only have less of; the last answer says whether these
+    alone are within `most`. Then those beyond t of the rows that are left, until none is.
+    """
+    sizes = summed(class_of, table.count, classes)
+    out = sizes < claim.k
+    composition = None
+    if claim.l is not None or claim.t is not None:
+        composition = Composition.of(class_of, classes, table.sensitive, table.count, table.values)
+        if claim.l is not None:
+            out |= composition.cells_per_class < claim.l
+    rows = int(sizes[out].sum())
+    monotone = rows <= most and rows < table.rows
+    if not monotone or claim.t is None or composition is None:
+        return out, rows, monotone
+    while rows <= most and rows < table.rows:
+        kept = ~out
+        number = np.cumsum(kept) - 1
+        inside = kept[class_of]
+        rest = Composition.of(
+            number[class_of[inside]], int(kept.sum()), table.sensitive[inside], table.count[inside], table.values
+        )
+        far = claim.far(_without_absent(rest))
+        if not far.any():
+            break
+        out[np.flatnonzero(kept)[far]] = True
+        rows = int(sizes[out].sum())
+    return out, rows, True
+
+
+def _without_absent(composition: Composition) -> Composition:
+    """Values that no row has any more take no part in distances between ranks."""
+    there = composition.totals > 0
+    number = np.cumsum(there) - 1
+    return Composition(composition.starts, number[composition.value], composition.count, composition.totals[there])
+
+
+def most_rows(claim: Claim, rows: int) -> int:
+    return math.floor(claim.max_suppression * rows)
+
+
+Tick = Callable[[str], None]

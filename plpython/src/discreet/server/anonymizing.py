@@ -1,0 +1,267 @@
+"""Writes an anonymous copy of a table: counts, searches, writes, measures what was written, and remembers it.
+
+All in the caller's transaction and with the caller's rights: whatever fails leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.core.declarations import given
+from discreet.core.errors import DuplicateObjectError, InvalidParameterError, UndefinedObjectError, UnsafeReleaseError
+from discreet.release import closeness, diversity, risk
+from discreet.release.classes import Ints, numbered, summed, with_null
+from discreet.release.hierarchy import USAGE, Hierarchy, Values
+from discreet.release.problem import Claim, Table
+from discreet.release.recoding import Recoding, recode
+from discreet.server import tabulation
+from discreet.server.plpy import Plpy, run
+from discreet.server.tabulation import Source, identifier
+
+CELL, CLASS, MAP = "pg_temp._discreet_cell", "pg_temp._discreet_class", "pg_temp._discreet_map"
+# between two messages to who waits
+PATIENCE = 3.0
+NAME = """
+    SELECT quote_ident(coalesce(part[array_length(part, 1) - 1], n.nspname)) || '.'
+           || quote_ident(part[array_length(part, 1)]) AS name, array_length(part, 1) <= 2 AS short,
+           part[array_length(part, 1) - 1] IS NULL OR to_regnamespace(quote_ident(part[1])) IS NOT NULL AS there
+    FROM (SELECT parse_ident(:name::text) AS part) AS p, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.oid = :oid::oid
+"""
+
+
+def target_name(plpy: Plpy, argument: str, name: str | None, beside: Source) -> str:
+    """The quoted name of a relation to be made; without a schema it goes where the original is."""
+    found = run(plpy, NAME, name=given(argument, name), oid=beside.oid)[0]
+    if not found["short"]:
+        raise InvalidParameterError(f"{argument} is {name}, which is no name", "Give schema.name, or a name.")
+    if not found["there"]:
+        raise UndefinedObjectError(f"there is no schema for {found['name']}", "Make it first, with CREATE SCHEMA.")
+    if run(plpy, "SELECT WHERE to_regclass(:name::text) IS NOT NULL", name=found["name"]):
+        raise DuplicateObjectError(f"{found['name']} is there already", "Choose another name, or drop it first.")
+    return str(found["name"])
+
+
+class Progress:
+    """Tells now and then how far the search is; running a statement lets a cancel request through."""
+
+    def __init__(self, plpy: Plpy) -> None:
+        self._plpy, self._last = plpy, time.monotonic()
+
+    def __call__(self, message: str) -> None:
+        self._plpy.execute("SELECT 1")
+        if time.monotonic() - self._last > PATIENCE:
+            self._last = time.monotonic()
+            self._plpy.notice(message)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the functions of measuring say about the written table."""
+
+    sizes: list[tuple[int, int]]
+    l: int | None  # noqa: E741
+    t: Fraction | None
+
+    @property
+    def k(self) -> int:
+        return self.sizes[0][0]
+
+
+def measured(plpy: Plpy, table: Source, keys: list[str], sensitive: str | None, distance: str) -> Measured:
+    sizes = tabulation.class_sizes(plpy, table, keys)
+    if sensitive is None:
+        return Measured(sizes, None, None)
+    found = tabulation.tabulate(plpy, table, keys, [sensitive], "own")
+    if found is None:
+        return Measured(sizes, None, None)
+    composition = found.compositions[0]
+    distances = (closeness.equal if distance == "equal" else closeness.ordered)(composition)
+    return Measured(sizes, diversity.distinct(composition), distances.largest())
+
+
+def require(claim: Claim, reached: Measured) -> None:
+    """Raises unless the claim holds: the release then goes with the transaction, or the savepoint."""
+    missed = []
+    if not reached.sizes or reached.k < claim.k:
+        missed.append(f"k = {claim.k}")
+    if claim.l is not None and (reached.l is None or reached.l < claim.l):
+        missed.append(f"l = {claim.l}")
+    if claim.t is not None and (reached.t is None or reached.t > claim.t):
+        missed.append(f"t = {float(claim.t):g}")
+    if missed:
+        raise UnsafeReleaseError(
+            f"the release misses {', '.join(missed)}",
+            "Nothing was written. If the table was changed meanwhile, try again.",
+        )
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be published of which relation."""
+
+    table: Source
+    target: str
+    hierarchies: Mapping[str, object]
+    sensitive: str | None
+    keep: list[str]
+
+    @property
+    def keys(self) -> list[str]:
+        """In the order of the table."""
+        return [name for name in self.table.types if name in self.hierarchies]
+
+
+def wish(
+    plpy: Plpy,
+    relation: str | None,
+    release: str | None,
+    quasi_identifiers: object,
+    sensitive: str | None,
+    keep: Sequence[str | None] | None,
+) -> Wish:
+    given("quasi_identifiers", quasi_identifiers)
+    if not isinstance(quasi_identifiers, dict) or not quasi_identifiers:
+        raise InvalidParameterError("quasi_identifiers is an object: a hierarchy for each column", USAGE)
+    values = [] if sensitive is None else [sensitive]
+    kept = [given("keep", name) for name in keep or []]
+    table = tabulation.source(
+        plpy, relation, ("quasi_identifiers", list(quasi_identifiers)), ("sensitive", values), ("keep", kept)
+    )
+    return Wish(table, target_name(plpy, "release", release, table), quasi_identifiers, sensitive, kept)
+
+
+def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dict[str, object]:
+    tick = Progress(plpy)
+    columns = [*wanted.keys, *([wanted.sensitive] if wanted.sensitive else [])]
+    plpy.execute(tabulation.MEMORY)
+    _count(plpy, wanted.table, columns)
+    rows = tabulation.fetched(plpy, "", CELL, len(columns), True, "id")
+    if not len(rows.count):
+        raise InvalidParameterError(f"{wanted.table.name} is empty", "There is nobody to publish.")
+    coded = [with_null(codes, values) for codes, values in zip(rows.codes, rows.values, strict=True)]
+    hierarchies = [
+        Hierarchy.of(
+            Values(name, wanted.table.types[name], rows.texts[place], coded[place][1] > rows.values[place]),
+            wanted.hierarchies[name],
+        )
+        for place, name in enumerate(wanted.keys)
+    ]
+    sensitive, values = coded[-1] if wanted.sensitive else (0 * rows.count, 1)
+    table = Table([codes for codes, _ in coded[: len(wanted.keys)]], sensitive, values, rows.count)
+    number, classes = numbered(table.codes)
+    before = summed(number, table.count, classes)
+    made = recode(method, claim, table, hierarchies, tick)
+    _write(plpy, wanted, columns, made, rows)
+    written = tabulation.source(plpy, wanted.target)
+    reached = measured(plpy, written, wanted.keys, wanted.sensitive, claim.distance)
+    require(claim, reached)
+    report = _report(wanted, claim, method, table, made, reached, before)
+    plpy.execute(f"DROP TABLE {CELL}, {CLASS}, {MAP}")
+    return report
+
+
+def _count(plpy: Plpy, table: Source, columns: Sequence[str]) -> None:
+    cells = tabulation.counted(table, columns, len(columns), "own")
+    listed = ", ".join(f"c{place}" for place in range(len(columns)))
+    plpy.execute(
+        f"CREATE TEMPORARY TABLE _discreet_cell ON COMMIT DROP AS"
+        f" SELECT row_number() OVER () AS id, hash_record_extended(ROW({listed}), 0) AS key, t.* FROM ({cells}) AS t"
+    )
+    plpy.execute(f"ANALYZE {CELL}")
+
+
+def _write(plpy: Plpy, wanted: Wish, columns: Sequence[str], made: Recoding, rows: tabulation.Coded) -> None:
+    """One statement joins the rows with the classes of their combinations. Equal hashes are compared value by value.
+
+    Rows are ordered by what is published of them, so that their order tells nothing.
+    """
+    by_id = np.empty(len(rows.id), dtype=np.int64)
+    by_id[rows.id - 1] = made.class_of
+    mapped = "{" + ",".join(map(str, by_id.tolist())) + "}"
+    run(
+        plpy,
+        "CREATE TEMPORARY TABLE _discreet_map ON COMMIT DROP AS SELECT 0::int8 AS id, 0::int4 AS class WHERE false",
+    )
+    run(
+        plpy,
+        f"INSERT INTO {MAP} SELECT o.id, o.class FROM unnest(:mapped::int4[]) WITH ORDINALITY AS o(class, id)"
+        " WHERE o.class >= 0",
+        mapped=mapped,
+    )
+    recoded = [(place, labels) for place, labels in enumerate(made.labels) if labels is not None]
+    shown = "".join(f", l{place} text" for place, _ in recoded)
+    plpy.execute(f"CREATE TEMPORARY TABLE _discreet_class (class int4 {shown}) ON COMMIT DROP")
+    arrays = ", ".join(["$1::int4[]", *(f"${number + 2}" for number in range(len(recoded)))])
+    plan = plpy.prepare(f"INSERT INTO {CLASS} SELECT * FROM unnest({arrays})", ["text", *["text[]"] * len(recoded)])
+    numbers = "{" + ",".join(map(str, range(made.classes))) + "}"
+    plpy.execute(plan, [numbers, *(labels for _, labels in recoded)])
+    plpy.execute(f"ANALYZE {MAP}; ANALYZE {CLASS}")
+    labelled = {place for place, _ in recoded}
+    published = [
+        f"k.l{place} AS {identifier(name)}" if place in labelled else f"r.{identifier(name)}"
+        for place, name in enumerate(columns)
+    ] + [f"r.{identifier(name)}" for name in wanted.keep]
+    record = ", ".join(f"r.{identifier(name)}" for name in columns)
+    same = " AND ".join(f"r.{identifier(name)} IS NOT DISTINCT FROM c.c{place}" for place, name in enumerate(columns))
+    order = ", ".join(str(place + 1) for place in range(len(published)))
+    plpy.execute(
+        f"CREATE TABLE {wanted.target} AS SELECT {', '.join(published)} FROM {wanted.table.name} AS r"
+        f" JOIN {CELL} AS c ON hash_record_extended(ROW({record}), 0) = c.key AND {same}"
+        f" JOIN {MAP} AS m ON m.id = c.id JOIN {CLASS} AS k ON k.class = m.class ORDER BY {order}"
+    )
+    plpy.execute(f"ANALYZE {wanted.target}")
+
+
+def _report(
+    wanted: Wish,
+    claim: Claim,
+    method: str | None,
+    table: Table,
+    made: Recoding,
+    reached: Measured,
+    before: Ints,
+) -> dict[str, object]:
+    published = sum(size * classes for size, classes in reached.sizes)
+    after = np.repeat([size for size, _ in reached.sizes], [classes for _, classes in reached.sizes])
+    sizes, times = np.unique(before, return_counts=True)
+    return {
+        "release": wanted.target,
+        "relation": wanted.table.name,
+        "method": method,
+        "rows": table.rows,
+        "published": published,
+        "suppressed": table.rows - published,
+        "classes": made.classes,
+        "k": reached.k,
+        "l": reached.l,
+        "t": None if reached.t is None else float(reached.t),
+        "claim": {"k": claim.k, "l": claim.l, "t": None if claim.t is None else float(claim.t)},
+        "loss": sum(made.losses) / len(made.losses),
+        "columns": [
+            {"column": name, "level": level, "loss": loss}
+            for name, level, loss in zip(wanted.keys, made.levels, made.losses, strict=True)
+        ],
+        "sizes_before": [[int(size), int(number)] for size, number in zip(sizes, times, strict=True)],
+        "sizes": [list(pair) for pair in reached.sizes],
+        "risk_before": dict(risk.measures(before, None)),
+        "risk": dict(risk.measures(after, None)),
+        "why": made.why,
+    }
+
+
+def written(document: Mapping[str, object]) -> str:
+    return json.dumps(document, default=_number)
+
+
+def _number(value: object) -> object:
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
+    raise TypeError(f"{type(value)} is not for JSON")
