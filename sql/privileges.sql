@@ -106,8 +106,14 @@ TO discreet_curator, discreet_analyst, discreet_auditor;
 
 -- publishing is for curators, who need SELECT on the table as well
 GRANT EXECUTE ON FUNCTION
-    discreet.anonymize(regclass, text, jsonb, int, int, float8, text, float8, text, text[], text)
+    discreet.anonymize(regclass, text, jsonb, int, int, float8, text, float8, text, text[], text),
+    discreet.create_release_view(text, regclass, text[], int, text, int, text[]),
+    discreet.forget_release(text),
+    discreet._remember_release(jsonb, text[], bigint[]),
+    discreet._earlier_releases(text)
 TO discreet_curator;
+GRANT EXECUTE ON FUNCTION discreet.release_report(text) TO discreet_curator, discreet_auditor;
+GRANT SELECT ON discreet.releases TO discreet_curator, discreet_auditor;
 
 GRANT EXECUTE ON FUNCTION
     discreet._ledger_ping(jsonb),

@@ -18,6 +18,7 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 SET datestyle = iso
+SET timezone = utc
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing

@@ -164,6 +164,14 @@ EXPECTED = """
 
  publishing, with the rights of who publishes
  -       -       X       -       -       -       anonymize()
+ -       -       X       -       -       -       create_release_view()
+ -       -       X       -       -       -       forget_release()
+ -       -       X       X       -       -       release_report()
+ -       -       r       r       -       -       releases
+ -       -       X       -       -       -       _remember_release()
+ -       -       X       -       -       -       _earlier_releases()
+ -       -       -       -       -       -       _release
+ -       -       -       -       -       -       _release_class
 
  operations
  -       X       X       X       X       -       version()

@@ -130,6 +130,7 @@ def test_null_and_odd_values_are_published_as_such(admin: Connection) -> None:
     for method in ("optimal", "mondrian"):
         query = """SELECT discreet.anonymize('"Ж ""t"', '"r %s"', '{}', 3, sensitive => 's', l => 3, method => '{}')"""
         admin.execute(query.replace("%s", method).replace("'{}', 3", "%s, 3").format(method), [spec])
+        admin.execute(f"""SELECT discreet.forget_release('public."r {method}"')""")
         nulls = one(admin, f'SELECT count(*) FROM "r {method}" WHERE "a b" IS NULL')
         assert nulls in (0, 16)
         assert one(admin, f"""SELECT discreet.k_anonymity('"r {method}"', ARRAY['a b', 'c"d', 'e'])""") >= 3

@@ -20,7 +20,7 @@ LISTED = 8
 
 @dataclass(frozen=True)
 class Recoding:
-    """`labels` has, per column, the text of each class, or None where the column stays as it is.
+    """`texts` has, per column, the text of each class; `labels` too, but None where the column stays as it is.
 
     `definition` says how a later row would be recoded; `losses` are the means over all rows, per column.
     """
@@ -28,6 +28,7 @@ class Recoding:
     class_of: Ints
     classes: int
     labels: list[list[Text] | None]
+    texts: list[list[Text]]
     losses: list[float]
     levels: list[str]
     definition: Mapping[str, object]
@@ -54,10 +55,12 @@ def _optimal(claim: Claim, table: Table, hierarchies: list[Hierarchy], tick: Tic
     classes = int(best.class_of.max()) + 1
     member = _members(best.class_of, classes)
     labels: list[list[Text] | None] = []
+    texts: list[list[Text]] = []
     losses = []
     chosen = [hierarchy.levels[level] for hierarchy, level in zip(hierarchies, best.levels, strict=True)]
     for codes, level, number in zip(table.codes, chosen, best.levels, strict=True):
-        labels.append([level.labels[group] for group in level.group[codes[member]]] if number else None)
+        texts.append([level.labels[group] for group in level.group[codes[member]]])
+        labels.append(texts[-1] if number else None)
         lost = float((level.loss[codes] * table.count)[kept].sum()) + best.suppressed
         losses.append(lost / table.rows)
     finer = [
@@ -74,7 +77,7 @@ def _optimal(claim: Claim, table: Table, hierarchies: list[Hierarchy], tick: Tic
         ],
     }
     names = [level.name for level in chosen]
-    return Recoding(best.class_of, classes, labels, losses, names, definition, "; ".join([why, *finer]))
+    return Recoding(best.class_of, classes, labels, texts, losses, names, definition, "; ".join([why, *finer]))
 
 
 def _mondrian(claim: Claim, table: Table, hierarchies: list[Hierarchy], tick: Tick) -> Recoding:
@@ -84,7 +87,7 @@ def _mondrian(claim: Claim, table: Table, hierarchies: list[Hierarchy], tick: Ti
     order = np.argsort(boxes.class_of, kind="stable")
     starts = np.searchsorted(boxes.class_of[order], np.arange(boxes.classes))
     size = summed(boxes.class_of, table.count, boxes.classes)
-    labels: list[list[Text] | None] = []
+    labels: list[list[Text]] = []
     losses, levels = [], []
     for hierarchy, rank, codes in zip(hierarchies, ranks, ranked, strict=True):
         low, high = np.minimum.reduceat(codes[order], starts), np.maximum.reduceat(codes[order], starts)
@@ -97,7 +100,7 @@ def _mondrian(claim: Claim, table: Table, hierarchies: list[Hierarchy], tick: Ti
         levels.append(f"{len(known)} ranges")
     definition = {"method": "mondrian", "boxes": _portable(boxes, hierarchies, ranks)}
     why = "no box can be cut further: a half of it would miss k, l or t"
-    return Recoding(boxes.class_of, boxes.classes, labels, losses, levels, definition, why)
+    return Recoding(boxes.class_of, boxes.classes, [*labels], labels, losses, levels, definition, why)
 
 
 def _ranks(hierarchy: Hierarchy) -> Ints:

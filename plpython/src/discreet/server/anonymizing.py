@@ -5,11 +5,9 @@ All in the caller's transaction and with the caller's rights: whatever fails lea
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -19,9 +17,10 @@ from discreet.core.errors import DuplicateObjectError, InvalidParameterError, Un
 from discreet.release import closeness, diversity, risk
 from discreet.release.classes import Ints, numbered, summed, with_null
 from discreet.release.hierarchy import USAGE, Hierarchy, Values
+from discreet.release.memory import Published, label
 from discreet.release.problem import Claim, Table
 from discreet.release.recoding import Recoding, recode
-from discreet.server import tabulation
+from discreet.server import guarding, tabulation
 from discreet.server.plpy import Plpy, run
 from discreet.server.tabulation import Source, identifier
 
@@ -163,9 +162,19 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
     written = tabulation.source(plpy, wanted.target)
     reached = measured(plpy, written, wanted.keys, wanted.sensitive, claim.distance)
     require(claim, reached)
+    published = _published(wanted, claim, made, table)
+    guarding.check(plpy, wanted.table, published)
     report = _report(wanted, claim, method, table, made, reached, before)
+    guarding.remember(plpy, "table", wanted.table, published, None if claim.t is None else float(claim.t), report)
     plpy.execute(f"DROP TABLE {CELL}, {CLASS}, {MAP}")
     return report
+
+
+def _published(wanted: Wish, claim: Claim, made: Recoding, table: Table) -> Published:
+    labels = [label(list(texts)) for texts in zip(*made.texts, strict=True)]
+    kept = made.class_of >= 0
+    sizes = summed(made.class_of[kept], table.count[kept], made.classes)
+    return Published(wanted.target, wanted.keys, claim.k, claim.l, wanted.sensitive, made.definition, labels, sizes)
 
 
 def _count(plpy: Plpy, table: Source, columns: Sequence[str]) -> None:
@@ -255,13 +264,3 @@ def _report(
         "risk": dict(risk.measures(after, None)),
         "why": made.why,
     }
-
-
-def written(document: Mapping[str, object]) -> str:
-    return json.dumps(document, default=_number)
-
-
-def _number(value: object) -> object:
-    if isinstance(value, Decimal):
-        return int(value) if value == int(value) else float(value)
-    raise TypeError(f"{type(value)} is not for JSON")

@@ -120,11 +120,11 @@ def anonymize(
     distance: str | None,
 ) -> str:
     from discreet.release.problem import Claim
-    from discreet.server import anonymizing
+    from discreet.server import anonymizing, tabulation
 
     claim = Claim.of(k, l_wanted, t, distance, sensitive, max_suppression)
     wanted = anonymizing.wish(plpy, relation, release, document(quasi_identifiers), sensitive, keep)
-    return anonymizing.written(anonymizing.anonymize(plpy, wanted, claim, method))
+    return tabulation.written(anonymizing.anonymize(plpy, wanted, claim, method))
 
 
 @sql_errors
@@ -145,3 +145,46 @@ def best_ranges(
     table = tabulation.source(plpy, relation, ("column_name", [name]), ("within", others))
     rows = tabulation.coded(plpy, table, [name, *others], texts=True)
     return found_ranges(table.types[name], name, rows.texts[0], rows.codes, rows.count, ranges, lower, upper)
+
+
+@sql_errors
+def create_release_view(
+    plpy: Plpy,
+    name: str | None,
+    relation: str | None,
+    quasi_identifiers: list[str | None] | None,
+    k: int | None,
+    sensitive: str | None,
+    l_wanted: int | None,
+    keep: list[str | None] | None,
+) -> None:
+    from discreet.release.problem import Claim
+    from discreet.server import anonymizing, guarding, tabulation
+
+    claim = Claim.of(k, l_wanted, None, "equal", sensitive, 0)
+    keys = tabulation.named("quasi_identifiers", quasi_identifiers)
+    others = [given("keep", each) for each in keep or []]
+    values = [] if sensitive is None else [sensitive]
+    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("sensitive", values), ("keep", others))
+    target = anonymizing.target_name(plpy, "name", name, table)
+    guarding.create_view(plpy, target, table, keys, claim.k, sensitive, claim.l, others)
+
+
+@sql_errors
+def release_report(plpy: Plpy, release: str | None) -> str:
+    from discreet.core.errors import UndefinedObjectError
+    from discreet.release.page import page
+    from discreet.server.plpy import run
+
+    rows = run(
+        plpy,
+        "SELECT report FROM discreet.releases WHERE kind = 'table' AND release IN (:name::text,"
+        " (SELECT format('%I.%I', nspname, relname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace"
+        " WHERE c.oid = to_regclass(:name::text))) ORDER BY at DESC LIMIT 1",
+        name=given("release", release),
+    )
+    if not rows:
+        raise UndefinedObjectError(
+            f"there is no released table {release}", "View discreet.releases shows what was published."
+        )
+    return page(json.loads(rows[0]["report"]))

@@ -6,8 +6,11 @@ costs as much as a hundred of these.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from types import MappingProxyType
 
 import numpy as np
 
@@ -110,12 +113,18 @@ def counted(table: Source, columns: Sequence[str], keys: int, nulls: str) -> str
     return f"SELECT {listed}, count(*) AS n FROM (SELECT {shown} FROM {table.name}) AS t GROUP BY {listed}"
 
 
-def _dictionary(place: int, cells: str = "cell") -> str:
-    """The values of a column in their order, numbered from 1; 0 is for NULL."""
+def _dictionary(place: int, cells: str = "cell", more: tuple[str, list[str]] | None = None) -> str:
+    """The values of a column in their order, numbered from 1; 0 is for NULL. `more` adds some, by type and text."""
+    added = "" if more is None else f" UNION SELECT unnest({_array(more[1])})::{more[0]}"
     return (
         f"value{place} AS MATERIALIZED (SELECT v, row_number() OVER (ORDER BY v) AS code"
-        f" FROM (SELECT DISTINCT c{place} AS v FROM {cells} WHERE c{place} IS NOT NULL) AS d)"
+        f" FROM (SELECT c{place} AS v FROM {cells} WHERE c{place} IS NOT NULL GROUP BY 1{added}) AS d)"
     )
+
+
+def _array(texts: list[str]) -> str:
+    quoted = ("E'" + text.replace("\\", "\\\\").replace("'", "''") + "'" for text in texts)
+    return f"ARRAY[{', '.join(quoted)}]::pg_catalog.text[]"
 
 
 def smallest_class(plpy: Plpy, table: Source, quasi_identifiers: list[str], nulls: str | None) -> int | None:
@@ -208,10 +217,15 @@ class Coded:
     id: Ints
 
 
-def coded(plpy: Plpy, table: Source, columns: Sequence[str], texts: bool = False) -> Coded:
+More = Mapping[int, tuple[str, list[str]]]
+
+
+def coded(
+    plpy: Plpy, table: Source, columns: Sequence[str], texts: bool = False, more: More = MappingProxyType({})
+) -> Coded:
     plpy.execute(MEMORY)
     cells = counted(table, columns, len(columns), "own")
-    return fetched(plpy, f"cell AS MATERIALIZED ({cells}), ", "cell", len(columns), texts)
+    return fetched(plpy, f"cell AS MATERIALIZED ({cells}), ", "cell", len(columns), texts, more=more)
 
 
 def class_sizes(plpy: Plpy, table: Source, keys: Sequence[str]) -> list[tuple[int, int]]:
@@ -221,10 +235,12 @@ def class_sizes(plpy: Plpy, table: Source, keys: Sequence[str]) -> list[tuple[in
     return [(int(row["n"]), int(row["classes"])) for row in rows]
 
 
-def fetched(plpy: Plpy, cells: str, name: str, columns: int, texts: bool, number: str = "0") -> Coded:
+def fetched(
+    plpy: Plpy, cells: str, name: str, columns: int, texts: bool, number: str = "0", more: More = MappingProxyType({})
+) -> Coded:
     """The cells of a table (c0, c1 … and n) that `cells` defines, or that is there; `number` names them."""
     places = range(columns)
-    dictionaries = ", ".join(_dictionary(place, name) for place in places)
+    dictionaries = ", ".join(_dictionary(place, name, more.get(place)) for place in places)
     joins = "".join(f" LEFT JOIN value{place} ON value{place}.v = c{place}" for place in places)
     sent = "".join(
         f", string_agg(int4send(coalesce(value{place}.code, 0)::int4), '') AS codes{place}" for place in places
@@ -257,3 +273,14 @@ def _tabulate_wildcard(rows: Coded, keys: int) -> Tabulated | None:
         sensitive, values = with_null(rows.codes[place], rows.values[place])
         compositions.append(wildcard_composition(rows.codes[:keys], sensitive, rows.count, values))
     return Tabulated(compositions, rows.texts[keys:])
+
+
+def written(document: Mapping[str, object]) -> str:
+    """As JSON; numbers that were read exactly are written as such."""
+    return json.dumps(document, default=_json_number)
+
+
+def _json_number(value: object) -> object:
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
+    raise TypeError(f"{type(value)} is not for JSON")

@@ -1,0 +1,136 @@
+"""The class of each row under a release that was made before, by its definition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.release.classes import Composition, Ints, numbered, summed
+from discreet.release.hierarchy import Hierarchy, Values
+from discreet.release.tree import Tree
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release: what it promises, how it is made, and the labels and sizes of its classes (none for a view)."""
+
+    release: str
+    quasi_identifiers: list[str]
+    k: int
+    l: int | None  # noqa: E741
+    sensitive: str | None
+    definition: Mapping[str, Any]
+    labels: list[str]
+    sizes: Ints
+
+    def cuts(self) -> dict[str, list[str]]:
+        """Values by which boxes were cut: they must have a place in the order even where no row has them any more."""
+        if self.definition["method"] != "mondrian":
+            return {}
+        boxes = self.definition["boxes"]
+        names = [each["column"] for each in boxes["columns"]]
+        found: dict[str, list[str]] = {}
+        for column, last in zip(boxes["column"], boxes["last"], strict=True):
+            if column >= 0 and last is not None:
+                found.setdefault(names[column], []).append(last)
+        return {name: sorted(set(texts)) for name, texts in found.items()}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column by now: codes of the combinations, NULL as the last, and its values."""
+
+    codes: Ints
+    values: Values
+
+
+def label(texts: list[str | None]) -> str:
+    return json.dumps(texts, ensure_ascii=False)
+
+
+def shown(published: Published, number: int) -> str:
+    texts = json.loads(published.labels[number])
+    pairs = zip(published.quasi_identifiers, texts, strict=True)
+    return "(" + ", ".join(f"{name} {'NULL' if text is None else text}" for name, text in pairs) + ")"
+
+
+def classes(
+    published: Published, columns: Mapping[str, Column], sensitive: Ints, count: Ints
+) -> tuple[Ints, Published]:
+    """The class of each combination, -1 where it is left out; and the release with the labels and sizes of its classes.
+
+    Those of a view are what it shows by now.
+    """
+    chosen = [columns[name] for name in published.quasi_identifiers]
+    method = published.definition["method"]
+    if method == "mondrian":
+        return _boxed(published.definition["boxes"], columns), published
+    if method == "view":
+        return _viewed(published, chosen, sensitive, count)
+    levels = [
+        Hierarchy.level_of(columns[each["column"]].values, each["wish"], each["level"])
+        for each in published.definition["columns"]
+    ]
+    number, many = numbered([level.group[column.codes] for level, column in zip(levels, chosen, strict=True)])
+    known = {text: place for place, text in enumerate(published.labels)}
+    groups = [level.group[column.codes[_members(number, many)]] for level, column in zip(levels, chosen, strict=True)]
+    class_of = [
+        known.get(label([level.labels[group] for level, group in zip(levels, each, strict=True)]), -1)
+        for each in zip(*groups, strict=True)
+    ]
+    return np.array(class_of, dtype=np.int64)[number], published
+
+
+def _members(number: Ints, many: int) -> Ints:
+    member = np.zeros(many, dtype=np.int64)
+    member[number] = np.arange(len(number))
+    return member
+
+
+def _viewed(published: Published, chosen: list[Column], sensitive: Ints, count: Ints) -> tuple[Ints, Published]:
+    number, many = numbered([column.codes for column in chosen])
+    sizes = summed(number, count, many)
+    there = sizes >= published.k
+    if published.l is not None:
+        there &= Composition.of(number, many, sensitive, count, int(sensitive.max()) + 1).cells_per_class >= published.l
+    member = _members(number, many)[there]
+    texts = [[*column.values.texts, *[None] * column.values.null] for column in chosen]
+    labels = [
+        label([texts[place][column.codes[each]] for place, column in enumerate(chosen)]) for each in member.tolist()
+    ]
+    now = Published(
+        published.release, published.quasi_identifiers, published.k, published.l, published.sensitive,
+        published.definition, labels, sizes[there],
+    )  # fmt: skip
+    return np.where(there, np.cumsum(there) - 1, -1)[number], now
+
+
+def _boxed(boxes: Mapping[str, Any], columns: Mapping[str, Column]) -> Ints:
+    """Down the tree of boxes, all combinations at once. A value that is in no tree of values is in no class."""
+    ranks, places = [], []
+    for each in boxes["columns"]:
+        column = columns[each["column"]]
+        order = _order(column.values, each["wish"])
+        ranks.append(np.array(order, dtype=np.int64)[column.codes])
+        places.append(dict(zip(column.values.texts, order, strict=False)))
+    cut_by, low, high = (np.array(boxes[name], dtype=np.int64) for name in ("column", "low", "high"))
+    last = np.array(
+        [places[by][text] if by >= 0 else 0 for by, text in zip(boxes["column"], boxes["last"], strict=True)]
+    )
+    rank = np.stack(ranks)
+    node = np.zeros(rank.shape[1], dtype=np.int64)
+    while (going := np.flatnonzero(cut_by[node] >= 0)).size:
+        at = node[going]
+        node[going] = np.where(rank[cut_by[at], going] <= last[at], low[at], high[at])
+    return np.where((rank < 0).any(axis=0), -1, low[node])
+
+
+def _order(values: Values, wish: object) -> list[int]:
+    if not (isinstance(wish, dict) and "tree" in wish):
+        return list(range(values.size))
+    place = {leaf: number for number, leaf in enumerate(Tree.of(wish["tree"]).above)}
+    return [place.get(text, -1) for text in values.texts] + [len(place)] * values.null

@@ -1,0 +1,113 @@
+-- discreet.create_release_view: a view that shows only rows of classes that are large enough, whatever the table becomes.
+CREATE FUNCTION discreet.create_release_view(
+    name text,
+    relation regclass,
+    quasi_identifiers text[],
+    k int,
+    sensitive text DEFAULT NULL,
+    l int DEFAULT NULL,
+    keep text[] DEFAULT NULL)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+SET datestyle = iso
+SET timezone = utc
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import releasing
+    return releasing.create_release_view(plpy, name, relation, quasi_identifiers, k, sensitive, l, keep)
+$python$;
+COMMENT ON FUNCTION discreet.create_release_view(text, regclass, text[], int, text, int, text[]) IS
+'Makes a view that shows only rows of classes of at least k rows and l sensitive values, kept right as the data changes.';
+
+-- discreet._remember_release: what was published is known to later releases.
+CREATE FUNCTION discreet._remember_release(published jsonb, labels text[], sizes bigint[])
+RETURNS void
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH made AS (
+        INSERT INTO discreet._release (release, relation, source, kind, quasi_identifiers, sensitive, k, l, t, definition,
+                                       report, publisher)
+        SELECT p.release, p.source::regclass, p.source, p.kind,
+               ARRAY(SELECT jsonb_array_elements_text(p.quasi_identifiers)), p.sensitive, p.k, p.l, p.t, p.definition,
+               p.report, r.rolname
+        FROM jsonb_to_record(published) AS p(release text, source text, kind text, quasi_identifiers jsonb, sensitive text,
+                                             k int, l int, t float8, definition jsonb, report jsonb),
+             pg_roles r
+        WHERE r.oid = discreet._caller()
+        RETURNING id)
+    INSERT INTO discreet._release_class (release, class, label, size)
+    SELECT made.id, c.class - 1, c.label, c.size
+    FROM made, ROWS FROM (unnest(labels), unnest(sizes)) WITH ORDINALITY AS c(label, size, class)
+$sql$;
+COMMENT ON FUNCTION discreet._remember_release(jsonb, text[], bigint[]) IS 'What was published is known to later releases.';
+
+-- discreet._earlier_releases: what was published of a table before; until the end of the transaction nobody else publishes.
+CREATE FUNCTION discreet._earlier_releases(source text)
+RETURNS TABLE(release text, kind text, quasi_identifiers text[], k int, l int, sensitive text, definition jsonb, labels text[], sizes bigint[])
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    LOCK TABLE discreet._release IN SHARE ROW EXCLUSIVE MODE;
+    RETURN QUERY
+    SELECT r.release, r.kind, r.quasi_identifiers, r.k, r.l, r.sensitive, r.definition,
+           coalesce(array_agg(c.label ORDER BY c.class) FILTER (WHERE c.class IS NOT NULL), '{}'),
+           coalesce(array_agg(c.size ORDER BY c.class) FILTER (WHERE c.class IS NOT NULL), '{}')
+    FROM discreet._release r LEFT JOIN discreet._release_class c ON c.release = r.id
+    WHERE r.source = _earlier_releases.source OR r.relation = to_regclass(_earlier_releases.source)
+    GROUP BY r.id
+    ORDER BY r.at;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._earlier_releases(text) IS
+'What was published of a table before; until the end of the transaction nobody else publishes.';
+
+-- discreet.forget_release: a release that never left the house is no longer minded.
+CREATE FUNCTION discreet.forget_release(release text)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+DECLARE
+    forgotten uuid[];
+BEGIN
+    WITH gone AS (
+        DELETE FROM discreet._release r
+        WHERE r.release = forget_release.release
+          AND (r.publisher = (SELECT rolname FROM pg_roles WHERE oid = discreet._caller())
+               OR (SELECT rolsuper FROM pg_roles WHERE oid = discreet._caller()))
+        RETURNING id)
+    SELECT array_agg(id) INTO forgotten FROM gone;
+    IF forgotten IS NULL THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'undefined_object',
+            MESSAGE = format('there is no release %s of yours', coalesce(release, 'NULL')),
+            HINT = 'View discreet.releases shows what was published, and by whom.';
+    END IF;
+    DELETE FROM discreet._release_class c WHERE c.release = ANY (forgotten);
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet.forget_release(text) IS
+'A release that never left the house is no longer minded when later ones are checked. What was seen cannot be forgotten.';
+
+-- discreet.releases: what was published.
+CREATE VIEW discreet.releases WITH (security_barrier) AS
+SELECT r.release, r.relation, r.kind, r.quasi_identifiers, r.sensitive, r.k, r.l, r.t,
+       (r.report ->> 'published')::bigint AS published, (r.report ->> 'suppressed')::bigint AS suppressed,
+       (r.report ->> 'loss')::float8 AS loss, r.publisher, r.at, r.report
+FROM discreet._release r;
+COMMENT ON VIEW discreet.releases IS 'What was published of which table, what it promises, and what was lost.';
