@@ -1,0 +1,104 @@
+"""Multilevel tables against plain ones: a million entities, five columns, three levels, 2 % polyinstantiated."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+from bench.measure import Connection, Line, Subject, alternate, ratio
+
+MOST_ENTITIES = 1_000_000
+COPIED = 100_000
+COPIES = 5
+STATEMENTS = 300
+ROLES = {"mls_low": "U", "mls_middle": "C", "mls_high": "S"}
+
+SCAN = "SELECT count(id), count(name), sum(salary), count(perf), max(born) FROM {}"
+LOOKUP = "SELECT name, salary, perf, born FROM {} WHERE id = %s"
+INSERT = "INSERT INTO {} (id, name, salary, perf, born) VALUES (%s, 'somebody', 1, 'fair', '2000-01-01')"
+UPDATE = "UPDATE {} SET salary = salary + 1 WHERE id = %s"
+
+
+def entities(subject: Subject) -> int:
+    return min(subject.rows, MOST_ENTITIES)
+
+
+def load(subject: Subject) -> None:
+    for table in ("mls_plain", "mls_multi"):
+        subject.cluster.sql(f"""
+            CREATE TABLE {table} (id bigint PRIMARY KEY, name text, salary int, perf text, born date);
+            INSERT INTO {table} SELECT n, 'name ' || n, n % 5000, 'perf ' || n % 10, '2000-01-01'::date + n % 9000
+            FROM generate_series(1, {entities(subject)}) AS g(n);
+        """)
+    subject.cluster.sql("SELECT discreet.mls_define(ARRAY['U', 'C', 'S'])")
+    for role, label in ROLES.items():
+        subject.cluster.sql(f"""
+            CREATE ROLE {role} LOGIN;
+            GRANT SELECT, INSERT, UPDATE, DELETE ON mls_plain, mls_multi TO {role};
+            SELECT discreet.mls_clear('{role}', '{label}');
+        """)
+    subject.cluster.sql("SELECT discreet.mls_table('mls_multi', ARRAY['id'])")
+    for role, rest in (("mls_middle", 0), ("mls_high", 50)):
+        with subject.connect(role) as connection:
+            connection.execute(f"UPDATE mls_multi SET perf = 'other' WHERE id % 100 = {rest}")
+    subject.cluster.sql("VACUUM ANALYZE mls_plain")
+    subject.cluster.sql("VACUUM ANALYZE mls_multi_mls")
+
+
+def scans(subject: Subject) -> Iterator[Line]:
+    for role, at_most in (("mls_high", 3.0), ("mls_low", 1.5)):
+        with subject.connect(role) as connection:
+            native, discreet = alternate(
+                subject.repetitions,
+                lambda: connection.execute(SCAN.format("mls_plain")).fetchall(),
+                lambda: connection.execute(SCAN.format("mls_multi")).fetchall(),
+            )
+        yield ratio(
+            f"multilevel: scan of {entities(subject)} entities at label {ROLES[role]}", native, discreet, at_most
+        )
+
+
+def statements(subject: Subject) -> Iterator[Line]:
+    """Single statements, one transaction each, on prepared plans as psycopg makes them."""
+    last = [entities(subject)]
+
+    def known() -> int:
+        return random.randrange(1, entities(subject))
+
+    def fresh() -> int:
+        last[0] += 1
+        return last[0]
+
+    for name, statement, key, at_most in (
+        ("lookup by key", LOOKUP, known, 2.0),
+        ("INSERT", INSERT, fresh, 4.0),
+        ("UPDATE", UPDATE, known, 4.0),
+    ):
+        with subject.connect("mls_low") as connection:
+            native, discreet = alternate(
+                STATEMENTS, once(connection, statement, "mls_plain", key), once(connection, statement, "mls_multi", key)
+            )
+        yield ratio(f"multilevel: {name}", native, discreet, at_most)
+
+
+def once(connection: Connection, statement: str, table: str, key: Callable[[], int]) -> Callable[[], object]:
+    return lambda: connection.execute(statement.format(table).encode(), [key()])
+
+
+def copy(subject: Subject) -> Iterator[Line]:
+    batches = [rows_from(10 * MOST_ENTITIES + batch * COPIED) for batch in range(2 * COPIES)]
+
+    def into(table: str) -> Callable[[], object]:
+        def run() -> None:
+            with connection.cursor().copy(f"COPY {table} (id, name, salary, perf, born) FROM STDIN") as rows:
+                rows.write(batches.pop())
+
+        return run
+
+    with subject.connect("mls_low") as connection:
+        native, discreet = alternate(COPIES, into("mls_plain"), into("mls_multi"))
+    yield ratio(f"multilevel: COPY of {COPIED} rows", native, discreet, 6.0)
+
+
+def rows_from(first: int) -> str:
+    return "".join(f"{first + n}\tname {n}\t{n}\tfair\t2000-01-01\n" for n in range(COPIED))
