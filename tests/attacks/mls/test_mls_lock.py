@@ -26,7 +26,7 @@ def test_a_multilevel_table_cannot_be_locked(high: Connection, mode: str) -> Non
 
 def test_nor_through_a_view_around_it(high: Connection) -> None:
     high.execute("CREATE TEMP VIEW around AS SELECT * FROM employee")
-    assert refusal(high, "BEGIN; LOCK around")[0] in ("0A000", "54001")
+    assert refusal(high, "BEGIN; LOCK around")[0] == "0A000"
 
 
 def test_the_table_that_holds_the_rows_cannot_be_locked(high: Connection) -> None:

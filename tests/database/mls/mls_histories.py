@@ -55,6 +55,7 @@ class Act:
     subject: Label
     statements: tuple[Statement, ...]
     commits: bool = True
+    trusted: bool = False
 
     def expected(self, model: Multilevel) -> list[Expected]:
         """What each statement tells, the model being changed by it."""
@@ -73,16 +74,21 @@ class Act:
 
 
 class Histories:
-    """Draws histories; the same seed gives the same ones."""
+    """Draws histories, the same for the same seed. `downgrader`: the label of a trusted subject that declassifies."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, downgrader: Label | None = None) -> None:
         self._random = Random(seed)
+        self._downgrader = downgrader
 
     def draw(self) -> list[Act]:
         return [self.act() for _ in range(FEWEST_ACTS + self._random.randrange(8))]
 
     def act(self) -> Act:
         subject = self._random.choice(SUBJECTS)
+        if self._downgrader is not None and self._random.random() < 0.5:
+            subject = self._downgrader
+            if self._random.random() < 0.5:
+                return Act(subject, (self.declassify(subject),), trusted=True)
         if self._random.random() < 0.92:
             return Act(subject, (self.statement(subject),))
         several = tuple(self.statement(subject) for _ in range(self._random.randint(2, 3)))
@@ -90,7 +96,7 @@ class Histories:
 
     def statement(self, subject: Label) -> Statement:
         kinds = [self.insert, self.insert_select, self.update, self.delete, self.select, self.uplevel]
-        (kind,) = self._random.choices(kinds, [28, 2, 34, 16, 12, 0])
+        (kind,) = self._random.choices(kinds, [28, 2, 34, 16, 12, 8])
         return kind(subject)
 
     def cells(self) -> dict[str, Value]:
@@ -180,6 +186,20 @@ class Histories:
 
         sql = "SELECT discreet.mls_uplevel('staff', jsonb_build_object('run', %s::int, 'name', %s::text), %s, %s)::text"
         return Statement(sql, (RUN, key, column, str(source)), apply, True)
+
+    def declassify(self, subject: Label) -> Statement:
+        key, column = self._random.choice(KEYS), self._random.choice(COLUMNS)
+        to = self._random.choice([each for each in SUBJECTS if subject.above(each)])
+
+        def apply(model: Multilevel, at: Label) -> list[Shown]:
+            model.declassify(at, key, column, to)
+            return [("",)]
+
+        sql = (
+            "SELECT discreet.mls_declassify('staff', jsonb_build_object('run', %s::int, 'name', %s::text),"
+            " ARRAY[%s::text], %s, 'tests')::text"
+        )
+        return Statement(sql, (RUN, key, column, str(to)), apply, True)
 
 
 def shown(returning: bool) -> str:

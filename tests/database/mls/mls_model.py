@@ -170,13 +170,8 @@ class Multilevel:
                 return None
             if any(not seen.at.dominates(each) for each in others):
                 raise RefusedError("several highest versions")
-            basis = entity.rows[seen.at].cells
-            made: dict[str, Cell] = {}
-            for name in COLUMNS:
-                cell = basis[name]
-                made[name] = cell if isinstance(cell, Borrowed) else Borrowed(seen.at)
-            made.update({name: Own(value) for name, value in cells.items()})
-            entity.rows[session] = Row(made)
+            entity.rows[session] = Row(made_from(entity, seen.at))
+            entity.rows[session].cells.update({name: Own(value) for name, value in cells.items()})
         values = dict(seen.values)
         for name, value in cells.items():
             values |= {name: value, f"{name}_label": str(session)}
@@ -188,22 +183,36 @@ class Multilevel:
         seen.entity.rows[session].dead = True
         return seen.shown
 
+    def own(self, session: Label, key: str) -> tuple[Entity, Row]:
+        """The one live row of a key at the label of the session."""
+        found = [each for each in self.entities if each.key == key and session in each.live(session)]
+        if len(found) != 1:
+            raise RefusedError("no row, or several")
+        return found[0], found[0].rows[session]
+
     def uplevel(self, session: Label, key: str, column: str, source: Label) -> None:
-        """The session's own cell is borrowed from a lower row again; a row that owns nothing then is gone."""
-        for entity in self.entities:
-            row = entity.rows.get(session)
-            if entity.key != key or row is None or row.dead:
-                continue
-            if (
-                not isinstance(row.cells[column], Own)
-                or not session.above(source)
-                or source not in entity.live(session)
-            ):
-                raise RefusedError("nothing to accept")
-            row.cells[column] = Borrowed(source)
-            row.dead = session != entity.key_label and not any(isinstance(cell, Own) for cell in row.cells.values())
-            return
-        raise RefusedError("no own row")
+        """The session's cell is borrowed from a lower row again; a row that owns nothing then is gone."""
+        entity, row = self.own(session, key)
+        if session == entity.key_label or not session.above(source) or source not in entity.rows:
+            raise RefusedError("nothing to accept")
+        borrow(row, column, source)
+
+    def declassify(self, session: Label, key: str, column: str, to: Label) -> None:
+        """The session's own cell is owned at a lower label, in a row that is made there if need be."""
+        entity, row = self.own(session, key)
+        cell = row.cells[column]
+        if not isinstance(cell, Own) or not session.above(to) or not to.dominates(entity.key_label):
+            raise RefusedError("nothing to lower")
+        there = entity.rows.get(to)
+        if to == entity.key_label:
+            if there is None or there.dead:
+                raise RefusedError("deleted there")
+        elif there is None or there.dead:
+            below = [each for each in entity.rows if to.above(each)]
+            basis = max(below, key=lambda each: (not entity.rows[each].dead, each.rank))
+            entity.rows[to] = there = Row(made_from(entity, basis))
+        there.cells[column] = cell
+        borrow(row, column, to)
 
     def load(self, session: Label, key: str, key_label: Label, cells: dict[str, tuple[Value, Label]]) -> None:
         """A trusted session stores a row of mixed labels: a row at each of its labels, and at their upper bound."""
@@ -228,6 +237,17 @@ def said_by(at: Label, owners: dict[str, Label | None], other: Label, others: di
     if any(owner is None and others[name] is not None for name, owner in owners.items()):
         return True
     return other.above(at) or (not at.above(other) and other.rank > at.rank)
+
+
+def made_from(entity: Entity, at: Label) -> dict[str, Cell]:
+    """All cells borrowed: from where the row at a label borrows them, or else from it."""
+    cells = entity.rows[at].cells
+    return {name: cell if isinstance(cell, Borrowed) else Borrowed(at) for name, cell in cells.items()}
+
+
+def borrow(row: Row, column: str, source: Label) -> None:
+    row.cells[column] = Borrowed(source)
+    row.dead = not any(isinstance(cell, Own) for cell in row.cells.values())
 
 
 def check(cells: dict[str, Value]) -> None:

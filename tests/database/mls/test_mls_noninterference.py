@@ -3,7 +3,8 @@
 A random history is played as a whole, and for each observer label once more without the acts of subjects that the
 observer does not dominate. What the observer sees, and every result, row count, RETURNING and error text of the acts
 that are left must be the same (Goguen and Meseguer, 1982). The order of rows does not count, nor do their random ids.
-Histories hold no mls_declassify: it is the one allowed flow downwards, by its meaning seen from below.
+mls_declassify is the one flow downwards that is allowed, by its meaning seen below. Histories with it are judged by
+those who dominate the trusted subject, to whom it is an act like any other.
 
 Each history is compared with the model of the rules, too: what was told for each statement, and what every label sees.
 """
@@ -12,13 +13,14 @@ from __future__ import annotations
 
 import pytest
 from tests.database.mls.mls_histories import OBSERVERS, Histories
-from tests.database.mls.mls_model import Label, Multilevel
+from tests.database.mls.mls_model import Label, Multilevel, label
 from tests.database.mls.mls_playing import Run, Stage, as_expected
 from tests.database.mls.subjects import Subjects
 
 SHARES = 2
 HISTORIES, MORE_HISTORIES = 104, 1000  # in each share
 RULED_HISTORIES, MORE_RULED_HISTORIES = 15, 500
+TRUSTED_HISTORIES, MORE_TRUSTED_HISTORIES = 12, 300
 MUTANT_HISTORIES = 60
 
 RULES = """
@@ -46,9 +48,9 @@ DELETE_FAILS = """
 """
 
 
-def interference(whole: Run, left: dict[Label, Run]) -> str | None:
+def interference(whole: Run, left: dict[Label, Run], observers: list[Label] = OBSERVERS) -> str | None:
     """What an observer notices of those whom it does not dominate."""
-    for observer in OBSERVERS:
+    for observer in observers:
         alone = left[observer]
         for (act, told), (_, told_alone) in zip(
             [each for each in whole.answers if observer.dominates(each[0].subject)], alone.answers, strict=True
@@ -95,6 +97,21 @@ def test_nor_does_it_where_rules_and_limits_hold(subjects: Subjects, more: bool)
         refused += sum(answer[0] == "23514" for _, told in whole.answers for answer in told)
         assert interference(whole, left) is None, f"seed {seed}"
     assert refused > RULED_HISTORIES
+
+
+@pytest.mark.parametrize("downgrader", ["C", "S:CRYPTO"])
+def test_a_trusted_subject_tells_those_above_nothing_more(subjects: Subjects, more: bool, downgrader: str) -> None:
+    """It lowers what it may, as the model says; who dominates it notices nothing of what is above or beside."""
+    at = label(downgrader)
+    stage = Stage(subjects, downgraders=(at,))
+    above = [observer for observer in OBSERVERS if observer.dominates(at)]
+    lowered = 0
+    for seed in range(MORE_TRUSTED_HISTORIES if more else TRUSTED_HISTORIES):
+        whole, left = stage.runs(Histories(seed, at).draw())
+        lowered += sum(act.trusted and as_expected(told[0]) is not None for act, told in whole.answers)
+        assert deviation(whole) is None, f"seed {seed}"
+        assert interference(whole, left, above) is None, f"seed {seed}"
+    assert lowered > 2
 
 
 @pytest.mark.parametrize("mutant", [KEY_ALONE, PROJECTED_DOWN, DELETE_FAILS], ids=["key", "projection", "delete"])
