@@ -15,7 +15,7 @@ export PG_CONFIG
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test up down reset psql dsn build install uninstall lint unit corpus database clients statistical \
-        attacks bench compilecheck updatecheck reference plots lock clean server-packages test-packages
+        attacks bench compilecheck updatecheck reference plots imagecheck lock clean server-packages test-packages
 
 help:  ## list every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,6 +106,9 @@ reference: test-packages up  ## write docs/reference.md anew, from the comments 
 
 plots: install  ## draw the plots of the documentation anew
 	@python3 dev/plots.py
+
+imagecheck:  ## build the image without Docker, on a base of its own, and ask its server a question (docker/check)
+	@$(SUDO) docker/check
 
 lock: test-packages  ## compile the lock files anew
 	@for folder in plpython dev; do (cd $$folder && ../$(VENV)/pip-compile -q --generate-hashes --strip-extras \

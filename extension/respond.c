@@ -9,6 +9,7 @@
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "common/cryptohash.h"
@@ -48,6 +49,21 @@ kept_plan(SPIPlanPtr *plan, const char *statement, int arguments, Oid *types)
 	return *plan;
 }
 
+/*
+ * Whoever may make triggers could name a column of a domain, whose checks would then run in the name of the extension's
+ * owner. So only PostgreSQL's own types and enums are read and written here.
+ */
+static void
+refuse_type(Form_pg_attribute attribute)
+{
+	char		kind = get_typtype(attribute->atttypid);
+
+	if (kind != TYPTYPE_ENUM && (kind != TYPTYPE_BASE || attribute->atttypid >= FirstNormalObjectId))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("column \"%s\" is of a type that has no randomised responses", NameStr(attribute->attname))));
+}
+
 /* What rr_column declared under this number. */
 static ResponseColumn *
 declared_column(FunctionCallInfo fcinfo, TriggerData *call)
@@ -61,6 +77,8 @@ declared_column(FunctionCallInfo fcinfo, TriggerData *call)
 	Datum		values[2];
 	MemoryContext caller_context;
 
+	refuse_type(TupleDescAttr(row, call->tg_trigger->tgattr[0] - 1));
+	refuse_type(TupleDescAttr(row, call->tg_trigger->tgattr[1] - 1));
 	column->id = pg_strtoint32(call->tg_trigger->tgargs[0]);
 	values[0] = Int32GetDatum(column->id);
 	values[1] = ObjectIdGetDatum(RelationGetRelid(call->tg_relation));

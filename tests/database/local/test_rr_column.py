@@ -292,6 +292,24 @@ def test_a_trigger_of_another_table_does_not_read_its_responses(
         mallory.execute("INSERT INTO dora.probe VALUES (1, true) RETURNING *")
 
 
+def test_a_trigger_on_a_domain_does_not_run_its_checks_in_our_name(poll: Connection) -> None:
+    """The attack: a curator, who may make triggers, puts a column of a domain in the place of the declared one."""
+    poll.execute(
+        """
+        CREATE TABLE hr.stolen (by_whom text);
+        CREATE FUNCTION hr.steal(text) RETURNS boolean LANGUAGE plpgsql AS
+            'BEGIN INSERT INTO hr.stolen VALUES (current_user); RETURN true; END';
+        CREATE DOMAIN hr.trap AS text CHECK (hr.steal(VALUE));
+        ALTER TABLE hr.poll ADD trap hr.trap;
+        CREATE TRIGGER trap BEFORE INSERT OR UPDATE OF trap, id ON hr.poll
+            FOR EACH ROW EXECUTE FUNCTION discreet._respond('2');
+        """
+    )
+    with refused("42809", 'column "trap" is of a type that has no randomised responses', None):
+        poll.execute("INSERT INTO hr.poll VALUES (1, true, 'a', 'glad', '', 'a')")
+    assert poll.execute("SELECT FROM hr.stolen WHERE by_whom = 'postgres'").fetchall() == []
+
+
 def test_only_its_owner_as_a_curator_declares(poll: Connection, database: Database, make_role: MakeRole) -> None:
     other = make_role("dora", "discreet_curator")
     poll.execute(f"GRANT USAGE ON SCHEMA hr TO {other}")
