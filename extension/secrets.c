@@ -154,6 +154,13 @@ usable_key(FunctionCallInfo fcinfo, text *secret_name, int version)
 				 version != 0 ? errmsg("only the owner of secret \"%s\" may use its old keys", secret)
 				 : errmsg("%s does not hold secret \"%s\"", GetUserNameFromId(user, false), secret),
 				 errhint("Its owner gives it with discreet.grant_secret().")));
+	if (known != NULL)
+	{
+		fcinfo->flinfo->fn_extra = NULL;
+		pfree(known->secret);
+		pfree(known->key);
+		pfree(known);
+	}
 	known = MemoryContextAlloc(context, sizeof(KnownKey));
 	known->transaction = MyProc->lxid;
 	known->command = GetCurrentCommandId(false);
