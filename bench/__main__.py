@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from bench import budget, cells, dp, gate, hook, local, mls
+from bench import budget, cells, dp, gate, hook, local, mls, personal
 from bench.clusters import throw_away_cluster
 from bench.measure import Line, Subject
 
@@ -21,6 +21,7 @@ FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
     "hook": (hook.load, (hook.lookups,)),
     "local": (local.load, (local.estimators, local.responses)),
     "mls": (mls.load, (mls.scans, mls.statements, mls.copy)),
+    "personal": (personal.load, (personal.everybody, personal.size, personal.wasteful_global_budget)),
     "budget": (budget.load, (budget.charge, budget.concurrent_charges, budget.charge, budget.accounting)),
 }
 

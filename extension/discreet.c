@@ -22,6 +22,7 @@ void		_PG_init(void);
 double		epsilon_wish = 0.1;
 char	   *ledger_conninfo = NULL;
 int			people_memory = 256 * 1024;
+int			payers = 0;
 
 void
 _PG_init(void)
@@ -42,6 +43,12 @@ _PG_init(void)
 							"Memory for the people of a question, per process; above it the server sorts them on disk.",
 							NULL, &people_memory, 256 * 1024, 64, MAX_KILOBYTES,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	/* not to be set by hand: how the workers of a question find who has paid for it (personal.c) */
+	DefineCustomIntVariable("discreet.payers",
+							"Shared memory of those who pay for the question under way.",
+							NULL, &payers, 0, PG_INT32_MIN, PG_INT32_MAX,
+							PGC_SUSET, GUC_SUPERUSER_ONLY | GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
+							NULL, NULL, NULL);
 	MarkGUCPrefixReserved("discreet");
 
 	install_hooks();

@@ -8,6 +8,8 @@
  *   numbering.c   numbers for persons, groups and what each person has in each
  *   people.c      aggregate _people of the gate: what each person adds to each group
  *   run.c         the run step of a question, in the name of who owns the tables
+ *   personal.c    questions that everybody pays for from an own budget: who is selected, who has paid
+ *   payment.c     the ledger's side of these: budgets in pages, which are written in place
  *   columns.c     which columns a caller names for an answer
  *   clock.c       what a statement takes from the clock of the session
  *   hook.c        a hook that makes questions of plain SELECTs on protected tables
@@ -29,6 +31,7 @@
 #include "executor/execdesc.h"
 #include "fmgr.h"
 #include "lib/ilist.h"
+#include "lib/stringinfo.h"
 #include "nodes/execnodes.h"
 #include "nodes/parsenodes.h"
 #include "utils/guc.h"
@@ -41,10 +44,16 @@
 extern double epsilon_wish;
 extern char *ledger_conninfo;
 extern int	people_memory;
+extern int	payers;
 
 /* ledger.c */
 extern Jsonb *ledger_call(const char *operation, const char *request);
+extern bytea *ledger_call_bytes(const char *operation, const char *request, const char *bytes, int length);
 extern char *text_field(Jsonb *object, const char *key);
+
+/* payment.c: people as one text after the other, each behind its length */
+extern bool next_text(const char **from, const char *end, const char **text, uint32 *length);
+extern void append_text(StringInfo to, const char *text, uint32 length);
 
 /* columns.c */
 extern TupleDesc columns_of_call(FunctionCallInfo fcinfo);

@@ -252,18 +252,15 @@ throw_if_refused(Jsonb *answer)
 }
 
 /*
- * Runs SELECT discreet._ledger_<operation>(request) on the ledger's connection, and returns its answer in the
- * caller's memory context. When this returns, what the function wrote is committed on disk; when
- * it throws after the request was sent, it may be, and is never taken back.
+ * Runs one statement on the ledger's connection: its one value, or NULL. When this returns, what the statement wrote is
+ * committed on disk; when it throws after the statement was sent, it may be, and is never taken back.
  */
-Jsonb *
-ledger_call(const char *operation, const char *request)
+static PGresult *
+ledger_ask(const char *sql, int number, const char *const *values, const int *lengths, const int *formats,
+		   int result_format)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LEDGER_TIMEOUT_MS);
-	char	   *sql = psprintf("SELECT discreet.%s($1::pg_catalog.jsonb)",
-							   quote_identifier(psprintf("_ledger_%s", operation)));
 	PGresult   *volatile result = NULL;
-	Jsonb	   *answer = NULL;
 
 	if (IsParallelWorker())
 		elog(ERROR, "the ledger cannot be reached from a parallel worker");
@@ -274,7 +271,7 @@ ledger_call(const char *operation, const char *request)
 			ledger_close();
 		if (ledger == NULL)
 			ledger_connect(deadline);
-		if (!PQsendQueryParams(ledger, sql, 1, NULL, &request, NULL, NULL, 0))
+		if (!PQsendQueryParams(ledger, sql, number, NULL, values, lengths, formats, result_format))
 			ledger_refuse(PQerrorMessage(ledger));
 		result = ledger_result(deadline);
 	}
@@ -290,10 +287,46 @@ ledger_call(const char *operation, const char *request)
 		ledger_throw(result);
 	if (PQntuples(result) != 1 || PQnfields(result) != 1)
 		ledger_refuse("an answer that is not one value");
+	return result;
+}
+
+/* Runs SELECT discreet._ledger_<operation>(request), and returns its answer in the caller's memory context. */
+Jsonb *
+ledger_call(const char *operation, const char *request)
+{
+	char	   *sql = psprintf("SELECT discreet.%s($1::pg_catalog.jsonb)",
+							   quote_identifier(psprintf("_ledger_%s", operation)));
+	PGresult   *result = ledger_ask(sql, 1, &request, NULL, NULL, 0);
+	Jsonb	   *answer = NULL;
+
 	if (!PQgetisnull(result, 0, 0))
 		answer = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(pstrdup(PQgetvalue(result, 0, 0)))));
 	PQclear(result);
 	throw_if_refused(answer);
+	return answer;
+}
+
+/* Runs SELECT discreet._ledger_<operation>(request, bytes), whose answer is bytes too. */
+bytea *
+ledger_call_bytes(const char *operation, const char *request, const char *bytes, int length)
+{
+	char	   *sql = psprintf("SELECT discreet.%s($1::pg_catalog.jsonb, $2::pg_catalog.bytea)",
+							   quote_identifier(psprintf("_ledger_%s", operation)));
+	const char *values[] = {request, bytes};
+	const int	lengths[] = {0, length};
+	const int	formats[] = {0, 1};
+	PGresult   *result = ledger_ask(sql, 2, values, lengths, formats, 1);
+	bytea	   *answer = NULL;
+
+	if (!PQgetisnull(result, 0, 0))
+	{
+		Size		size = PQgetlength(result, 0, 0);
+
+		answer = palloc(VARHDRSZ + size);
+		SET_VARSIZE(answer, VARHDRSZ + size);
+		memcpy(VARDATA(answer), PQgetvalue(result, 0, 0), size);
+	}
+	PQclear(result);
 	return answer;
 }
 
@@ -306,7 +339,8 @@ discreet_ledger(PG_FUNCTION_ARGS)
 	char	   *request = JsonbToCString(NULL, &PG_GETARG_JSONB_P(1)->root, VARSIZE(PG_GETARG_JSONB_P(1)));
 	Jsonb	   *answer;
 
-	if (strcmp(operation, "charge_question") == 0 || strcmp(operation, "recall") == 0)
+	if (strcmp(operation, "charge_question") == 0 || strcmp(operation, "charge_personal") == 0 ||
+		strcmp(operation, "recall") == 0)
 		refuse_while_explained();
 	answer = ledger_call(operation, request);
 	if (answer == NULL)

@@ -16,7 +16,9 @@ GRANT EXECUTE ON FUNCTION
     discreet.unprotect(regclass),
     discreet.grant_budget(text, regrole, numeric, numeric),
     discreet.revoke_budget(text, regrole),
-    discreet.exempt_view(regclass, boolean)
+    discreet.exempt_view(regclass, boolean),
+    discreet.set_personal_budget(regclass, text, numeric),
+    discreet.personal_status(regclass)
 TO discreet_curator;
 
 -- what is protected is no secret; budgets, charges and refusals show each reader what is theirs to see
@@ -124,7 +126,11 @@ GRANT EXECUTE ON FUNCTION
     discreet._ledger_left(jsonb),
     discreet._ledger_store(jsonb),
     discreet._ledger_refused(jsonb),
-    discreet._ledger_label_event(jsonb)
+    discreet._ledger_label_event(jsonb),
+    discreet._ledger_charge_personal(jsonb),
+    discreet._ledger_personal_people(jsonb, bytea),
+    discreet._ledger_personal_add(jsonb, bytea),
+    discreet._ledger_personal_pay(jsonb, bytea)
 TO discreet_ledger;
 
 -- integrity rules: a curator adds them to tables of her own, with her own rights; triggers are made of the last two
@@ -175,7 +181,9 @@ GRANT EXECUTE ON FUNCTION
     discreet._on_grid(anyelement, int, bigint, bigint),
     discreet._bin(anyelement, float8, float8, int),
     discreet._log_bin(anyelement, int, int, int),
-    discreet._people("any", bigint, int, int, text, "any")
+    discreet._people("any", bigint, int, int, text, "any"),
+    discreet._personal_count("any", boolean),
+    discreet._personal_paid("any")
 TO PUBLIC;
 
 -- microdata: pure functions, and such as ask for the secret they are given

@@ -23,6 +23,8 @@ EXPECTED = """
  -       -       X       -       -       -       grant_budget()
  -       -       X       -       -       -       revoke_budget()
  -       -       X       -       -       -       exempt_view()
+ -       -       X       -       -       -       set_personal_budget()
+ -       -       X       -       -       -       personal_status()
  -       r       r       r       -       -       datasets
  -       r       r       r       -       -       protected_tables
  -       r       r       r       -       -       protected_columns
@@ -198,6 +200,10 @@ EXPECTED = """
  -       -       -       -       -       -       _wait()
  -       -       -       -       -       X       _ledger_refused()
  -       -       -       -       -       X       _ledger_label_event()
+ -       -       -       -       -       X       _ledger_charge_personal()
+ -       -       -       -       -       X       _ledger_personal_people()
+ -       -       -       -       -       X       _ledger_personal_add()
+ -       -       -       -       -       X       _ledger_personal_pay()
 
  internal
  -       -       -       -       -       -       _answer
@@ -211,6 +217,10 @@ EXPECTED = """
  -       -       -       -       -       -       _multilevel_reference
  -       -       -       -       -       -       _multilevel_table
  -       -       -       -       -       -       _past_protection
+ -       -       -       -       -       -       _personal_budget
+ -       -       -       -       -       -       _personal_ledger
+ -       -       -       -       -       -       _personal_page
+ -       -       -       -       -       -       _personal_people
  -       -       -       -       -       -       _protected_column
  -       -       -       -       -       -       _protected_part
  -       -       -       -       -       -       _protected_table
@@ -254,6 +264,24 @@ EXPECTED = """
  -       -       -       -       -       -       _people_final()
  -       -       -       -       -       -       _people_serialize()
  -       -       -       -       -       -       _people_transition()
+ -       -       -       -       -       -       _personal_append()
+ -       -       -       -       -       -       _personal_blank()
+ -       -       -       -       -       -       _personal_count_combine()
+ -       -       -       -       -       -       _personal_count_deserialize()
+ -       -       -       -       -       -       _personal_count_final()
+ -       -       -       -       -       -       _personal_count_serialize()
+ -       -       -       -       -       -       _personal_count_transition()
+ -       -       -       -       -       -       _personal_head()
+ -       -       -       -       -       -       _personal_left()
+ -       -       -       -       -       -       _personal_list()
+ -       -       -       -       -       -       _personal_number()
+ -       -       -       -       -       -       _personal_pay()
+ -       -       -       -       -       -       _personal_run()
+ -       -       -       -       -       -       _personal_spent()
+ -       -       -       -       -       -       _personal_units()
+ -       -       -       -       -       -       _set_personal_budget()
+ X       X       X       X       X       X       _personal_count()
+ X       X       X       X       X       X       _personal_paid()
  -       -       -       -       -       -       _protection_of()
  -       -       -       -       -       -       _quantile_combine()
  -       -       -       -       -       -       _quantile_deserialize()

@@ -78,6 +78,12 @@ class CatalogInMemory:
                 return first, value
         return None
 
+    def compares_bytes(self, column: Column) -> bool:
+        return column.collation != "alike"
+
+    def policies(self, dataset: str) -> set[str]:
+        return {table.policy.policy for table in self.tables.values() if table.policy and table.dataset == dataset}
+
     def policy(self, relation: Relation) -> str | None:
         policy = self.table(relation).policy
         return None if policy is None else policy.policy

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
 
-from discreet.core.declarations import ColumnDescription, Dataset, Policy, delta_limit, epsilon_limit, given
+from discreet.core.declarations import (
+    PERSONAL_UNITS,
+    ColumnDescription,
+    Dataset,
+    Policy,
+    delta_limit,
+    epsilon_limit,
+    given,
+)
 from discreet.core.errors import (
     DiscreetError,
     DuplicateObjectError,
@@ -98,11 +106,16 @@ class Catalog(Protocol):
     def column_names(self, relation: Relation) -> list[str]: ...
     def hashable(self, column: Column) -> bool: ...
     def accepts(self, column: Column, value: str) -> bool: ...
+    def compares_bytes(self, column: Column) -> bool: ...
     def equal_values(self, column: Column, values: tuple[str, ...]) -> tuple[str, str] | None: ...
     def policy(self, relation: Relation) -> str | None: ...
     def linked(self, relation: Relation) -> list[Neighbour]: ...
     def dataset(self, name: str) -> Dataset | None: ...
     def dataset_names(self) -> list[str]: ...
+    def policies(self, dataset: str) -> set[str]:
+        """Those of the tables that a dataset holds."""
+        ...
+
     def manages(self, dataset: str) -> bool: ...
     def past_dataset(self, relation: Relation) -> str | None: ...
     def lock_table(self, relation: Relation) -> None: ...
@@ -161,8 +174,11 @@ def protect(
             )
         refuse_public(catalog.linked(relation), relation)
     else:
+        if policy.policy == "personal" and dataset is None and epsilon is None:
+            epsilon = policy.unit_epsilon
         dataset = dataset_for(catalog, relation, dataset, epsilon, delta)
         refuse_fresh_budget(catalog, relation, dataset)
+        refuse_two_budgets(catalog, relation, dataset, policy)
     catalog.add_protection(relation, dataset, policy)
     report_readers(catalog, relation)
 
@@ -229,6 +245,34 @@ def refuse_fresh_budget(catalog: Catalog, relation: Relation, dataset: str) -> N
         )
 
 
+def refuse_two_budgets(catalog: Catalog, relation: Relation, name: str, policy: Policy) -> None:
+    """People who pay for themselves do so for all tables of their dataset, in pure epsilon."""
+    personal = policy.policy == "personal"
+    others = {other for other in catalog.policies(name) if (other == "personal") != personal}
+    if others:
+        raise InvalidParameterError(
+            f"dataset \"{name}\" has tables of policy '{min(others)}', and its people would have two budgets",
+            "Tables of policy 'personal' share a dataset with each other only.",
+        )
+    if not personal:
+        return
+    dataset = catalog.dataset(name)
+    assert dataset is not None
+    assert policy.unit is not None
+    if dataset.accounting != "pure" or dataset.neighbours != "unbounded":
+        raise InvalidParameterError(
+            f"dataset \"{name}\" cannot hold personal budgets: its accounting is '{dataset.accounting}', "
+            f"its neighbours are '{dataset.neighbours}'",
+            "Personal budgets are pure epsilon, of people who are in the data or not: give another dataset.",
+        )
+    unit = existing_column(catalog, relation, policy.unit)
+    if unit.base_type not in PERSONAL_UNITS or (unit.collation and not catalog.compares_bytes(unit)):
+        raise InvalidParameterError(
+            f"column {unit.name} of type {unit.base_type} cannot name people who have budgets of their own",
+            "Take a column of whole numbers, numeric, text, uuid or date, compared byte by byte.",
+        )
+
+
 def describe_column(
     catalog: Catalog, name: str | None, column_name: str | None, description: ColumnDescription
 ) -> None:
@@ -287,7 +331,9 @@ def grant_budget(
     require_curator(catalog)
     dataset = manageable_dataset(catalog, given("dataset", dataset_name))
     wished = epsilon_limit("epsilon", epsilon), delta_limit("delta", delta)
-    if wished[0] > dataset.epsilon or wished[1] > dataset.delta:
+    # people who pay for themselves are not protected by what the dataset has: a role may ask more often than that
+    capped = "personal" not in catalog.policies(dataset.name)
+    if capped and (wished[0] > dataset.epsilon or wished[1] > dataset.delta):
         raise InvalidParameterError(
             f'epsilon {wished[0]}, delta {wished[1]} is more than dataset "{dataset.name}" has: '
             f"epsilon {dataset.epsilon}, delta {dataset.delta}",

@@ -17,6 +17,12 @@ VISIBILITIES = ("sensitive", "public", "hidden")
 # A limit above this promises nothing to anybody; below it no question could ever be asked.
 LARGEST_EPSILON = Decimal(1000)
 SMALLEST_EPSILON = Decimal("1e-9")
+# personal budgets are kept in steps of a hundred-thousandth, three bytes each
+LARGEST_UNIT_EPSILON, SMALLEST_UNIT_EPSILON = Decimal(100), Decimal("1e-5")
+# types whose values name people for personal budgets: equal just when their texts are, or can be made so
+PERSONAL_UNITS = frozenset(
+    ["smallint", "integer", "bigint", "numeric", "text", "character varying", "character", "bpchar", "uuid", "date"]
+)
 
 Value = TypeVar("Value")
 
@@ -126,7 +132,12 @@ class Policy:
         self._check_belongs("unit_epsilon", "personal")
         self._check_belongs("fallback", "audited")
         if self.policy == "personal":
-            epsilon_limit("unit_epsilon", self.unit_epsilon)
+            personal = epsilon_limit("unit_epsilon", self.unit_epsilon)
+            if not SMALLEST_UNIT_EPSILON <= personal <= LARGEST_UNIT_EPSILON:
+                raise InvalidParameterError(
+                    f"unit_epsilon is {personal}, which is not a personal budget",
+                    f"Give a number from {SMALLEST_UNIT_EPSILON:f} to {LARGEST_UNIT_EPSILON}; usual are 0.1 to 10.",
+                )
         if self.fallback is not None:
             one_of("fallback", self.fallback, ("noisy",))
 

@@ -65,6 +65,8 @@ class Terms:
         groups = limits.max_groups if keys and not plan.source.single else 1
         doubled = 2 if plan.dataset.neighbours == Neighbours.BOUNDED else 1
         rows = 1 if plan.source.single else limits.max_rows
+        if plan.personal is not None:  # noise is for one row: who has more of them pays for each
+            groups = rows = 1
         return cls(price, delta, groups, doubled, rows, plan.source.single, plan.sharing, plan.dataset.accounting)
 
     @property

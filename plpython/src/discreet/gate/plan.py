@@ -23,13 +23,14 @@ from discreet.gate.schema import Dataset, Schema, View
 from discreet.gate.sources import Names, Source, Sources, WithQueries, with_names, with_queries
 from discreet.gate.traces import Comparison
 from discreet.gate.trackers import fixed_columns, refuse_trackers
+from discreet.personal.selection import Personal, paid_personally
 
 
 @dataclass(frozen=True)
 class Plan:
     """A question that can be answered: what is measured about whom, and what is made of it.
 
-    `fixed_columns`: those that its conditions compare by value.
+    `fixed_columns`: those that its conditions compare by value. `personal`: people pay for it themselves.
     """
 
     source: Source
@@ -42,6 +43,7 @@ class Plan:
     output: tuple[str, ...]
     levels: tuple[Level, ...] = field(repr=False, compare=False)
     fixed_columns: tuple[str, ...] = field(default=(), repr=False)
+    personal: Personal | None = None
 
     @property
     def thresholds(self) -> bool:
@@ -167,11 +169,12 @@ class Planner:
         released = {f"a{n}": released_aggregate(n, one.result_type) for n, one in enumerate(asked)}
         released |= {f"k{n}": released_key(n, key.native_type) for n, key in enumerate(grouping.keys)}
         level = Level.of(answer, MEASURED, lambda column: released[column.fields[-1].sval])
-        return Plan(
+        plan = Plan(
             source, tuple(conditions), grouping, tuple(measurements), tuple(asked),
             self._schema.datasets[source.dataset], answer_sql((level,)), level.names, (level,),
             fixed_columns(max(conditions_met, key=len), sources.tables),
         )  # fmt: skip
+        return paid_personally(plan, sources.tables.values())
 
 
 def about_people(aggregate: Aggregate, source: Source) -> Aggregate:

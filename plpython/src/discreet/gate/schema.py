@@ -142,7 +142,7 @@ class Schema:
     relations: Mapping[tuple[str | None, str], Relation]
     datasets: Mapping[str, Dataset] = field(default_factory=dict)
     views: Mapping[tuple[str | None, str], View] = field(default_factory=dict)
-    policies: frozenset[str] = frozenset(["noisy"])
+    policies: frozenset[str] = frozenset(["noisy", "personal"])
 
     def reaches(self, policy: str) -> bool:
         """Whether a table that the question names, or a view of it reads, is under this policy."""

@@ -32,6 +32,7 @@ from discreet.gate.refusal import refuse
 from discreet.gate.schema import Column, Family, Relation, Schema, View
 from discreet.gate.traces import Comparison, Trace
 from discreet.gate.values import SHOWN_TYPES, Value, collated, identifier, literal, operator, same_family
+from discreet.personal.selection import refuse_other_tables
 
 UNIT = '"discreet unit"'
 NAMELESS = "?column?"
@@ -211,6 +212,7 @@ class Sources:
         only = "" if node.inh else "ONLY "
         sql = f"{only}{identifier(relation.schema)}.{identifier(relation.name)} AS {identifier(alias)}"
         self.tables[self._names] = relation
+        refuse_other_tables(self.tables.values(), node)
         called = column_names(relation, node.alias)
         columns = {
             called[column.name]: replace(

@@ -17,6 +17,7 @@ from discreet.gate.propagation import unknown
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Schema
 from discreet.gate.sources import Names, Sources
+from discreet.personal.selection import paid_personally
 
 # what lies outside is left to clamping: a hundredth of all values, and more where noise would not let them be seen
 OUTSIDE = Fraction(1, 200)
@@ -26,7 +27,8 @@ ANSWER = "SELECT measured.a0 AS lower, measured.a1 AS upper FROM measured"
 def bounds_plan(schema: Schema, schema_name: str, table_name: str, column_name: str) -> Plan:
     """A low and a high quantile of a column, among bins that are the same for every column; half the price each."""
     table = ast.RangeVar(schemaname=schema_name, relname=table_name, inh=True, relpersistence="p")
-    source = Sources(schema, ()).table(table)
+    sources = Sources(schema, ())
+    source = sources.table(table)
     if source.unit is None or source.dataset is None:
         refuse(
             f"bounds of {schema_name}.{table_name}, which is not protected",
@@ -51,4 +53,5 @@ def bounds_plan(schema: Schema, schema_name: str, table_name: str, column_name: 
     dataset = schema.datasets[source.dataset]
     names = ("lower", "upper")
     level = Level(parse_sql(ANSWER)[0].stmt, MEASURED, tuple(unknown("chosen by rank") for _ in names))
-    return Plan(source, (), Grouping((), ((),)), measurements, found, dataset, ANSWER, names, (level,))
+    plan = Plan(source, (), Grouping((), ((),)), measurements, found, dataset, ANSWER, names, (level,))
+    return paid_personally(plan, sources.tables.values())

@@ -150,6 +150,19 @@ class DatabaseCatalog:
             ) from None
         return (rows[0]["pair"][0], rows[0]["pair"][1]) if rows else None
 
+    def compares_bytes(self, column: Column) -> bool:
+        """Whether texts of the column are equal just when their bytes are."""
+        rows = self._run(
+            "SELECT collisdeterministic AS yes FROM pg_collation WHERE oid = :name::regcollation", name=column.collation
+        )
+        return bool(rows[0]["yes"])
+
+    def policies(self, dataset: str) -> set[str]:
+        rows = self._run(
+            "SELECT DISTINCT policy FROM discreet._protected_table WHERE dataset = :dataset::text", dataset=dataset
+        )
+        return {row["policy"] for row in rows}
+
     def policy(self, relation: Relation) -> str | None:
         rows = self._run("SELECT policy FROM discreet._protected_table WHERE relation = :oid::oid", oid=relation.oid)
         return rows[0]["policy"] if rows else None

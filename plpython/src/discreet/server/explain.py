@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import DiscreetError
+from discreet.server import personal
 from discreet.server.acting import acting_role, run_as
 from discreet.server.gate import Asked, Gate, Wish, decimal_text
 from discreet.server.plpy import Plpy, run
@@ -51,7 +52,7 @@ def for_everybody(gate: Gate, asked: Asked) -> dict[str, Any]:
         "groups": groups_told(plan, terms),
         # an answer in the store was paid for: whether it is there is history, and whoever may ask may have it
         "stored": gate.recalled(asked) is not None,
-    }
+    } | (personal.told(plan.personal) if plan.personal is not None else {})
 
 
 def for_curators(gate: Gate, asked: Asked) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
+from discreet.server import personal
 from discreet.server.acting import acting_role
 from discreet.server.parser import load_parser
 from discreet.server.plpy import Plpy, Row, prepared, run
@@ -128,9 +129,10 @@ class Gate:
             raise failure or TouchedDataError
         if paid:
             self.stored(asked, rows)
-        price = (
-            f"epsilon {decimal_text(asked.epsilon)} spent" if paid else "answered again from the store, free of charge"
-        )
+        price = f"epsilon {decimal_text(asked.epsilon)} spent"
+        if asked.plan.personal is not None:
+            price += " by everybody who is selected and can, for each own row"
+        price = price if paid else "answered again from the store, free of charge"
         self.tell(asked, price, left, rows)
         return asked, rows
 
@@ -243,6 +245,8 @@ class Gate:
         key = hashlib.sha256(fingerprint.encode()).hexdigest()
         if wish.with_error:  # the same question, of which more is shown
             plan = plan.with_errors()
+        if plan.personal is not None:
+            personal.refuse_other_isolation(self.setting("transaction_isolation"))
         acting = acting_role(self._plpy, described["relations"])
         epsilon = plan.own_epsilon + worth
         asked = Asked(plan, epsilon * sets, amount * sets, delta, price, key, self.domain_texts(plan), acting)
@@ -386,6 +390,8 @@ class Gate:
                 for statement in self.statements(asked, 0):
                     for sql in statement.ways:
                         self._plpy.prepare(sql, [])
+                if asked.plan.personal is not None:
+                    self._plpy.prepare(asked.plan.personal.selection, [])
                 self._plpy.prepare(self.answer_sql(asked), ["jsonb"])
                 self._plpy.prepare(self.finished_sql(asked), ["jsonb"])
         except self._plpy.SPIError as error:
@@ -411,7 +417,8 @@ class Gate:
                 "grouping_sets": len(asked.plan.grouping.sets),
             },
         }
-        left: dict[str, Any] = self.ledger("charge_question", request)
+        operation = "charge_question" if asked.plan.personal is None else "charge_personal"
+        left: dict[str, Any] = self.ledger(operation, request)
         return left
 
     def measured(self, asked: Asked) -> list[list[object]]:
@@ -420,9 +427,14 @@ class Gate:
         from discreet.server.totals import totals
 
         rows: list[list[object]] = []
+        sets = asked.plan.grouping.sets
         try:
-            for keys in asked.plan.grouping.sets:
-                found = totals(self._plpy, asked.plan, keys, asked.acting)
+            of_sets: Iterator[Any]
+            if asked.plan.personal is None:
+                of_sets = (totals(self._plpy, asked.plan, keys, asked.acting) for keys in sets)
+            else:
+                of_sets = iter(personal.totals_of_payers(self._plpy, asked.plan, asked.epsilon, asked.acting))
+            for keys, found in zip(sets, of_sets, strict=True):
                 known = domain_groups(asked.plan, keys, asked.texts)
                 rows += measure(asked.plan, self.terms(asked, keys), known, found, self.pause)
         except Exception as error:
@@ -488,9 +500,9 @@ class Gate:
             told = [*told[:MOST_TOLD], f"{len(told) - MOST_TOLD} more columns: see discreet.explain()"]
         dataset = asked.plan.dataset
         unit = "epsilon" if dataset.accounting == "pure" else "rho"
+        for_all = f", for dataset {dataset.name} {left['left_for_dataset']}" if asked.plan.personal is None else ""
         self._plpy.notice(
-            f"{paid}; {unit} left for you {left['left_for_role']},"
-            f" for dataset {dataset.name} {left['left_for_dataset']}"
+            f"{paid}; {unit} left for you {left['left_for_role']}{for_all}"
             + (f"; 95 % error: {', '.join(told)}" if told else "")
         )
 

@@ -16,32 +16,35 @@ from discreet.server.plpy import Plpy
 PROGRAM_LIMIT_EXCEEDED = "54000"
 
 
-def totals(
-    plpy: Plpy, plan: Plan, keys: tuple[int, ...], role: int
-) -> dict[tuple[str | None, ...], dict[Measurement, Any]]:
+Found = dict[tuple[str | None, ...], dict[Measurement, Any]]
+
+
+def totals(plpy: Plpy, plan: Plan, keys: tuple[int, ...], role: int) -> Found:
     """Of every group of a grouping set, with a fresh secret for what a keyed hash chooses; read by this role."""
-    found: dict[tuple[str | None, ...], dict[Measurement, Any]] = {}
+    found: Found = {}
     for statement in statements(plan, keys, secrets.randbits(62)):
         for values in rows(plpy, statement, role):
-            texts = dict(zip(keys, values[: len(keys)], strict=True))
-            group = tuple(texts.get(position) for position in range(len(plan.grouping.keys)))
-            of_group = found.setdefault(group, {})
-            numbers = [int(number) for number in values[len(keys) :]]
-            first = statement.measurements[0]
-            if first.bins is not None:
-                of_group.setdefault(first, [0] * first.bins.number)[numbers[0]] += numbers[1]
-            else:
-                of_group.update(zip(statement.measurements, numbers, strict=True))
+            put_row(found, plan, statement, values)
     return found
+
+
+def put_row(found: Found, plan: Plan, statement: Statement, values: list[Any]) -> None:
+    """Adds a row of a native statement to the totals."""
+    keys = statement.keys
+    texts = dict(zip(keys, values[: len(keys)], strict=True))
+    group = tuple(texts.get(position) for position in range(len(plan.grouping.keys)))
+    of_group = found.setdefault(group, {})
+    numbers = [int(number) for number in values[len(keys) :]]
+    first = statement.measurements[0]
+    if first.bins is not None:
+        of_group.setdefault(first, [0] * first.bins.number)[numbers[0]] += numbers[1]
+    else:
+        of_group.update(zip(statement.measurements, numbers, strict=True))
 
 
 def rows(plpy: Plpy, statement: Statement, role: int) -> Iterator[list[Any]]:
     """By the first way, or by the next where that meets a limit: of memory, of integers, or of types it knows."""
-    names = ", ".join(f"c{n}" for n in range(statement.columns))
-    *limited, last = (
-        f"SELECT pg_catalog.jsonb_build_array({names})::pg_catalog.text FROM ({sql}) AS t({names})"
-        for sql in statement.ways
-    )
+    *limited, last = as_texts(statement)
     texts = None
     for sql in limited:
         try:
@@ -52,3 +55,12 @@ def rows(plpy: Plpy, statement: Statement, role: int) -> Iterator[list[Any]]:
             if getattr(error, "sqlstate", None) != PROGRAM_LIMIT_EXCEEDED:
                 raise
     return (json.loads(text) for text in (run_as(plpy, role, last) if texts is None else texts))
+
+
+def as_texts(statement: Statement) -> list[str]:
+    """Its ways, each row as one text."""
+    names = ", ".join(f"c{n}" for n in range(statement.columns))
+    return [
+        f"SELECT pg_catalog.jsonb_build_array({names})::pg_catalog.text FROM ({sql}) AS t({names})"
+        for sql in statement.ways
+    ]
