@@ -1,4 +1,4 @@
-"""`python -m bench`: measures on a throw-away cluster and prints a table; a complete one goes to bench/results.md."""
+"""`python -m bench`: measures each feature on a throw-away cluster; its table goes to bench/results/FEATURE.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bench import budget, cells, dp, gate, hook, local, mls, personal
 from bench.clusters import throw_away_cluster
 from bench.measure import Line, Subject
 
-RESULTS = Path(__file__).with_name("results.md")
+RESULTS = Path(__file__).with_name("results")
 Benchmark = Callable[[Subject], Iterable[Line]]
 FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
     "dp": (dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
@@ -41,6 +41,25 @@ def table(lines: Iterable[Line]) -> str:
     )
 
 
+def measure(name: str, rows: int, repetitions: int) -> str:
+    """The page of one feature, measured in one run."""
+    load, benchmarks = FEATURES[name]
+    lines: list[Line] = []
+    with throw_away_cluster() as cluster:
+        subject = Subject(cluster, rows, repetitions)
+        version = cluster.sql("SHOW server_version")
+        load(subject)
+        for benchmark in benchmarks:
+            for line in benchmark(subject):
+                print("  ".join(filter(None, shown_cells(line))), flush=True)
+                lines.append(line)
+    return (
+        f"# What {name} costs\n\nWritten by `make bench`, in one run: PostgreSQL {version}, {os.cpu_count()} cores; "
+        f"tables of {rows} rows where none are named, {repetitions} times, native and discreet in turn.\n"
+        f"Medians; in brackets the middle half of the durations, or the range of the rates.\n\n{table(lines)}"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--only", choices=FEATURES, help="measure one feature")
@@ -49,24 +68,11 @@ def main() -> None:
     arguments = parser.parse_args()
 
     os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
-    lines: list[Line] = []
-    with throw_away_cluster() as cluster:
-        subject = Subject(cluster, arguments.rows, arguments.repetitions)
-        version = cluster.sql("SHOW server_version")
-        for load, benchmarks in [FEATURES[name] for name in FEATURES if arguments.only in (None, name)]:
-            load(subject)
-            for benchmark in benchmarks:
-                for line in benchmark(subject):
-                    print("  ".join(filter(None, shown_cells(line))), flush=True)
-                    lines.append(line)
-    heading = (
-        f"PostgreSQL {version}, {os.cpu_count()} cores; {arguments.rows} rows in 50 groups, "
-        f"{arguments.repetitions} times, native and discreet in turn.\n"
-        "Medians; in brackets the middle half of the durations, or the range of the rates.\n"
-    )
-    print(f"\n{heading}\n{table(lines)}", end="")
-    if arguments.only is None:
-        RESULTS.write_text(f"# What discreet costs\n\nWritten by `make bench`.\n\n{heading}\n{table(lines)}")
+    RESULTS.mkdir(exist_ok=True)
+    for name in [arguments.only] if arguments.only else FEATURES:
+        page = measure(name, arguments.rows, arguments.repetitions)
+        (RESULTS / f"{name}.md").write_text(page)
+        print(f"\n{page}", flush=True)
 
 
 if __name__ == "__main__":
