@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import os
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -12,12 +13,18 @@ from tests.messages import refused
 CREATE = "CREATE EXTENSION discreet CASCADE"
 
 
+def processor_seconds(backend: int) -> float:
+    """What a process has used of the processor, however busy the machine is."""
+    user, system = Path(f"/proc/{backend}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def test_creating_it_takes_less_than_a_second(empty_database: Database) -> None:
     connection = empty_database.connect()
     connection.execute("CREATE EXTENSION plpython3u")
-    start = time.perf_counter()
+    before = processor_seconds(connection.info.backend_pid)
     connection.execute("CREATE EXTENSION discreet")
-    assert time.perf_counter() - start < 1
+    assert processor_seconds(connection.info.backend_pid) - before < 1
 
 
 @pytest.mark.parametrize(
