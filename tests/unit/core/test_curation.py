@@ -664,3 +664,13 @@ def test_a_budget_of_an_unknown_dataset_is_refused(catalog: CatalogInMemory) -> 
             'there is no dataset "people"',
             "Make one with discreet.create_dataset(name, epsilon).",
         )
+
+
+@pytest.mark.parametrize("policy", ["personal", "audited"])
+def test_people_whose_names_are_written_down_have_names_of_built_in_types(policy: str) -> None:
+    """A cast to text of a user's type is anybody's code."""
+    catalog = CatalogInMemory(who=CURATOR)
+    catalog.add("hr.employee")
+    wished = Policy("mood", policy, unit_epsilon=Decimal(1) if policy == "personal" else None)
+    told = refusal(protect, catalog, epsilon=ONE, policy=wished)
+    assert "column mood is of type hr.mood" in str(told)

@@ -166,6 +166,13 @@ def protect(
                 f"column {unit.name} of type {unit.base_type} cannot tell people apart: its values have no hash",
                 "Take a column of numbers, text, uuid or the like.",
             )
+        if policy.policy in ("personal", "audited") and not unit.built_in:
+            # their ledgers write a person down as text, and a cast of a user's type is anybody's code
+            raise InvalidParameterError(
+                f"column {unit.name} is of type {unit.base_type}; under policy '{policy.policy}' people are named by "
+                "values of built-in types",
+                "Take a column of numbers, text, uuid or the like.",
+            )
     if policy.policy == "public":
         if dataset is not None or epsilon is not None or delta is not None:
             raise InvalidParameterError(
