@@ -88,7 +88,7 @@ def tables(draw: st.DrawFn) -> tuple[tuple[Dimension, ...], np.ndarray]:
     return dimensions, all_cells(dimensions, leaves.reshape([each.leaves for each in dimensions]))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(tables())
 def test_nothing_hidden_can_be_computed_not_even_by_who_is_alone_in_a_cell(
     table: tuple[tuple[Dimension, ...], np.ndarray],
