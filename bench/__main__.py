@@ -9,6 +9,7 @@ from dataclasses import astuple, fields
 from pathlib import Path
 
 from bench import budget, cells, dp, gate, hook, local, mls, personal
+from bench import budget, cells, dp, gate, hook, local, release
 from bench.clusters import throw_away_cluster
 from bench.measure import Line, Subject
 
@@ -22,6 +23,7 @@ FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
     "local": (local.load, (local.estimators, local.responses)),
     "mls": (mls.load, (mls.scans, mls.statements, mls.copy)),
     "personal": (personal.load, (personal.everybody, personal.size, personal.wasteful_global_budget)),
+    "release": (release.load, (release.measuring, release.anonymising, release.others)),
     "budget": (budget.load, (budget.charge, budget.concurrent_charges, budget.charge, budget.accounting)),
 }
 

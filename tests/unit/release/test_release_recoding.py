@@ -74,10 +74,13 @@ def test_the_best_generalisation_is_that_of_a_search_through_all(
     search = Search(claim, table, columns, quiet)
     losses = {}
     for levels in product(*(range(len(column.levels)) for column in columns)):
-        class_of, classes = search._classes(table, np.array(levels))
-        out, left_out, monotone = suppressed(claim, table, class_of, classes, search.most)
+        chosen = [column.levels[level] for column, level in zip(columns, levels, strict=True)]
+        class_of, classes = numbered([level.group[codes] for level, codes in zip(chosen, table.codes, strict=True)])
+        composition = Composition.of(class_of, classes, table.sensitive, table.count, table.values)
+        out, left_out, monotone = suppressed(claim, composition, search.most)
         if monotone and left_out <= search.most and left_out < table.rows:
-            losses[levels] = search._loss(table, np.array(levels), out[class_of], left_out)
+            lost = sum(level.loss[codes] for level, codes in zip(chosen, table.codes, strict=True))
+            losses[levels] = (float(lost[~out[class_of]].sum()) + 3 * left_out) / (3 * table.rows)
     if not losses:
         with pytest.raises(InvalidParameterError):
             search.run()

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameterError
-from discreet.release.classes import Ints, numbered, summed
+from discreet.release.classes import LARGEST_KEY, Composition, Ints, numbered, summed
 from discreet.release.hierarchy import Hierarchy
 from discreet.release.problem import Claim, Flags, Table, Tick, most_rows, suppressed
 
 MOST_NODES = 500_000
-# rolled-up tables that are kept, and from how many combinations on it pays
-SNAPSHOTS, WORTH_ROLLING = 40, 20_000
+# combinations of levels of half the columns whose numbers are kept; each takes 8 bytes per combination of values
+HALVES = 24
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,12 @@ class Generalisation:
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    levels: Ints
-    table: Table
+class Half:
+    """Some columns at some levels: the number of each combination, how many there are, and what each of them loses."""
+
+    number: Ints
+    numbers: int
+    loss: NDArray[np.float64]
 
 
 class Search:
@@ -59,8 +62,12 @@ class Search:
         self.too_low = np.zeros(len(self.nodes), dtype=bool)
         self.high_enough = np.zeros(len(self.nodes), dtype=bool)
         self.tried = np.zeros(len(self.nodes), dtype=bool)
-        self.snapshots = [Snapshot(self.nodes[0], table)]
+        middle = (len(hierarchies) + 1) // 2
+        self.parts = (range(middle), range(middle, len(hierarchies)))
+        self.halves: dict[tuple[int, tuple[int, ...]], Half] = {}
+        self.count_bits = int(table.count.max()).bit_length()
         self.best: tuple[float, int] | None = None
+        self.totals = summed(table.sensitive, table.count, max(table.values, 1))
 
     def _bounds(self) -> NDArray[np.float64]:
         """The loss of each node without suppression: with it, a row that is left out loses everything."""
@@ -122,50 +129,73 @@ class Search:
         self.tried[node] = True
         self.tick(f"{int(self.tried.sum())} of {len(self.nodes)} combinations of levels tried")
         levels = self.nodes[node]
-        table = min(
-            (snapshot for snapshot in self.snapshots if (snapshot.levels <= levels).all()),
-            key=lambda snapshot: len(snapshot.table.count),
-        ).table
-        class_of, classes = self._classes(table, levels)
-        out, rows, monotone = suppressed(self.claim, table, class_of, classes, self.most)
-        self._remember(levels, table, class_of, classes)
+        composition, lost = self._classes(levels)
+        out, rows, monotone = suppressed(self.claim, composition, self.most)
         if not monotone:
             self.too_low |= (self.nodes <= levels).all(axis=1)
             return False
         self.high_enough |= (self.nodes >= levels).all(axis=1)
-        if rows <= self.most and rows < table.rows:
-            loss = self._loss(table, levels, out[class_of], rows)
+        if rows <= self.most and rows < self.table.rows:
+            loss = self._loss(composition, lost, out, rows)
             if self.best is None or (loss, node) < self.best:
                 self.best = (loss, node)
         return True
 
-    def _classes(self, table: Table, levels: Ints) -> tuple[Ints, int]:
-        groups = (self.hierarchies[place].levels[level].group for place, level in enumerate(levels))
-        return numbered([group[codes] for group, codes in zip(groups, table.codes, strict=True)])
+    def _half(self, side: int, levels: tuple[int, ...]) -> Half:
+        """Neighbours in the lattice differ in one level: of most nodes one half is known already."""
+        known = self.halves.pop((side, levels), None)
+        if known is None:
+            places = self.parts[side]
+            chosen = [self.hierarchies[place].levels[level] for place, level in zip(places, levels, strict=True)]
+            groups = [level.group[self.table.codes[place]] for place, level in zip(places, chosen, strict=True)]
+            number, numbers = numbered(groups) if groups else (0 * self.table.count, 1)
+            member = np.zeros(numbers, dtype=np.int64)
+            member[number] = np.arange(len(number))
+            loss = np.zeros(numbers)
+            for place, level in zip(places, levels, strict=True):
+                loss += self.losses[place][level][self.table.codes[place][member]]
+            known = Half(number, numbers, loss)
+            while len(self.halves) >= HALVES:
+                self.halves.pop(next(iter(self.halves)))
+        self.halves[side, levels] = known
+        return known
 
-    def _remember(self, levels: Ints, table: Table, class_of: Ints, classes: int) -> None:
-        """A node that joined much is where more general ones start from."""
-        if len(self.snapshots) > SNAPSHOTS or len(table.count) < WORTH_ROLLING or classes > len(table.count) // 2:
-            return
-        cell, cells = (class_of, classes) if table.values == 1 else numbered([class_of, table.sensitive])
-        if cells > len(table.count) // 2:
-            return
-        index = np.zeros(cells, dtype=np.int64)
-        index[cell] = np.arange(len(cell))
-        self.snapshots.append(Snapshot(levels, table.rolled(index, summed(cell, table.count, cells))))
+    def _numbers(self, levels: Ints) -> tuple[Ints, Half, Half]:
+        """The class of each combination of values, with gaps in the numbers."""
+        middle = len(self.parts[0])
+        one = self._half(0, tuple(levels[:middle].tolist()))
+        two = self._half(1, tuple(levels[middle:].tolist()))
+        return one.number * two.numbers + two.number, one, two
 
-    def _loss(self, table: Table, levels: Ints, out: Flags, rows: int) -> float:
+    def _classes(self, levels: Ints) -> tuple[Composition, NDArray[np.float64]]:
+        """The classes at these levels, and what a row of each loses; counts ride in the last bits of what is sorted."""
+        key, one, two = self._numbers(levels)
+        values = max(self.table.values, 1)
+        if (one.numbers * two.numbers * values) << self.count_bits >= LARGEST_KEY:
+            number, classes = numbered([key])
+            composition = Composition.of(number, classes, self.table.sensitive, self.table.count, values)
+            which = np.zeros(classes, dtype=np.int64)
+            which[number] = key
+            return composition, one.loss[which // two.numbers] + two.loss[which % two.numbers]
+        packed = np.sort((key * values + self.table.sensitive) << self.count_bits | self.table.count)
+        cell, count = packed >> self.count_bits, packed & ((1 << self.count_bits) - 1)
+        first = np.flatnonzero(np.append(True, cell[1:] != cell[:-1]))
+        cell, count = cell[first], np.add.reduceat(count, first)
+        which = cell // values
+        starts = np.flatnonzero(np.append(True, which[1:] != which[:-1]))
+        which = which[starts]
+        composition = Composition(starts, cell % values, count, self.totals)
+        return composition, one.loss[which // two.numbers] + two.loss[which % two.numbers]
+
+    def _loss(self, composition: Composition, lost: NDArray[np.float64], out: Flags, rows: int) -> float:
         """Mean over rows and columns of what was lost; a row that is left out has lost everything."""
-        total = np.zeros(len(table.count))
-        for place, level in enumerate(levels):
-            total += self.losses[place][level][table.codes[place]]
-        kept = float((total * table.count)[~out].sum())
-        return (kept + rows * len(levels)) / (table.rows * len(levels))
+        kept = float((lost * composition.sizes)[~out].sum())
+        return (kept + rows * len(self.losses)) / (self.table.rows * len(self.losses))
 
     def _result(self, loss: float, node: int) -> Generalisation:
         levels = self.nodes[node]
-        class_of, classes = self._classes(self.table, levels)
-        out, rows, _ = suppressed(self.claim, self.table, class_of, classes, self.most)
+        class_of, _ = numbered([self._numbers(levels)[0]])
+        out, rows, _ = suppressed(self.claim, self._classes(levels)[0], self.most)
         number = np.where(out, -1, np.cumsum(~out) - 1)
         return Generalisation(
             tuple(int(level) for level in levels), number[class_of], rows, loss, int(self.tried.sum()), len(self.nodes)
@@ -176,8 +206,7 @@ class Search:
         for place, level in enumerate(levels):
             if level > 0:
                 lower = np.array(levels) - np.eye(len(levels), dtype=np.int64)[place]
-                class_of, classes = self._classes(self.table, lower)
-                rows = suppressed(self.claim, self.table, class_of, classes, -1)[1]
+                rows = suppressed(self.claim, self._classes(lower)[0], -1)[1]
                 yield place, rows / self.table.rows
 
     def _why_impossible(self) -> str:

@@ -117,12 +117,12 @@ def _losses(columns: Sequence[Mapping[str, Any]]) -> str:
     drawn = []
     for place, column in enumerate(columns):
         y = place * (BAR + GAP)
-        lost = (WIDTH - 260) * float(column["loss"])
+        lost = (WIDTH - 290) * float(column["loss"])
         drawn.append(f'<text x="0" y="{y + 17}">{escape(str(column["column"]))}</text>')
-        drawn.append(f'<rect x="120" y="{y + 4}" width="{WIDTH - 260}" height="18" fill="{REST}"/>')
+        drawn.append(f'<rect x="120" y="{y + 4}" width="{WIDTH - 290}" height="18" fill="{REST}"/>')
         drawn.append(f'<rect x="120" y="{y + 4}" width="{lost:.1f}" height="18" fill="{LOST}"/>')
         shown = f"{percent(column['loss'])}, {column['level']}"
         drawn.append(
-            f'<text x="{WIDTH - 132}" y="{y + 17}">{escape(shown if len(shown) < 26 else shown[:24] + "…")}</text>'
+            f'<text x="{WIDTH - 162}" y="{y + 17}">{escape(shown if len(shown) < 26 else shown[:24] + "…")}</text>'
         )
     return _svg(len(columns) * (BAR + GAP), drawn)

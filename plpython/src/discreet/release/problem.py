@@ -78,41 +78,36 @@ class Table:
     def rows(self) -> int:
         return int(self.count.sum())
 
-    def rolled(self, index: Ints, count: Ints) -> Table:
-        """Some combinations stand for others that agree with them on what matters."""
-        return Table([column[index] for column in self.codes], self.sensitive[index], self.values, count)
 
-
-def suppressed(claim: Claim, table: Table, class_of: Ints, classes: int, most: int) -> tuple[Flags, int, bool]:
+def suppressed(claim: Claim, composition: Composition, most: int) -> tuple[Flags, int, bool]:
     """Which classes are left out so that the others meet the claim, and how many rows that are; stops beyond `most`.
 
     First those below k or l, which more general classes would only have less of; the last answer says whether these
     alone are within `most`. Then those beyond t of the rows that are left, until none is.
     """
-    sizes = summed(class_of, table.count, classes)
+    sizes = composition.sizes
+    total = int(sizes.sum())
     out = sizes < claim.k
-    composition = None
-    if claim.l is not None or claim.t is not None:
-        composition = Composition.of(class_of, classes, table.sensitive, table.count, table.values)
-        if claim.l is not None:
-            out |= composition.cells_per_class < claim.l
+    if claim.l is not None:
+        out |= composition.cells_per_class < claim.l
     rows = int(sizes[out].sum())
-    monotone = rows <= most and rows < table.rows
-    if not monotone or claim.t is None or composition is None:
-        return out, rows, monotone
-    while rows <= most and rows < table.rows:
-        kept = ~out
-        number = np.cumsum(kept) - 1
-        inside = kept[class_of]
-        rest = Composition.of(
-            number[class_of[inside]], int(kept.sum()), table.sensitive[inside], table.count[inside], table.values
-        )
-        far = claim.far(_without_absent(rest))
+    if rows > most or rows == total:
+        return out, rows, False
+    while claim.t is not None and rows <= most and rows < total:
+        far = claim.far(_without_absent(_only(composition, ~out)))
         if not far.any():
             break
-        out[np.flatnonzero(kept)[far]] = True
+        out[np.flatnonzero(~out)[far]] = True
         rows = int(sizes[out].sum())
     return out, rows, True
+
+
+def _only(composition: Composition, kept: Flags) -> Composition:
+    """Some of the classes, and the totals of these."""
+    cells = kept[composition.class_of_cell]
+    lengths = composition.cells_per_class[kept]
+    value, count = composition.value[cells], composition.count[cells]
+    return Composition(np.cumsum(lengths) - lengths, value, count, summed(value, count, composition.values))
 
 
 def _without_absent(composition: Composition) -> Composition:

@@ -68,7 +68,7 @@ def _optimal(claim: Claim, table: Table, hierarchies: list[Hierarchy], tick: Tic
         f" would leave out {100 * share:.3g} % of the rows"
         for place, share in search.finer(best.levels)
     ]
-    why = f"of {best.nodes} combinations of levels {best.tried} were tried; the others cannot lose less"
+    why = f"of {best.nodes} combinations of levels {best.tried} were tried, the others cannot lose less"
     definition = {
         "method": "optimal",
         "columns": [

@@ -139,7 +139,9 @@ def wish(
 
 def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dict[str, object]:
     tick = Progress(plpy)
-    columns = [*wanted.keys, *([wanted.sensitive] if wanted.sensitive else [])]
+    # a sensitive column without a claim is published, but does not matter to the search
+    searched = wanted.sensitive is not None and (claim.l is not None or claim.t is not None)
+    columns = [*wanted.keys, *([wanted.sensitive] if searched and wanted.sensitive else [])]
     plpy.execute(tabulation.MEMORY)
     _count(plpy, wanted.table, columns)
     rows = tabulation.fetched(plpy, "", CELL, len(columns), True, "id")
@@ -153,7 +155,7 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
         )
         for place, name in enumerate(wanted.keys)
     ]
-    sensitive, values = coded[-1] if wanted.sensitive else (0 * rows.count, 1)
+    sensitive, values = coded[-1] if searched else (0 * rows.count, 1)
     table = Table([codes for codes, _ in coded[: len(wanted.keys)]], sensitive, values, rows.count)
     number, classes = numbered(table.codes)
     before = summed(number, table.count, classes)
@@ -216,8 +218,8 @@ def _write(plpy: Plpy, wanted: Wish, columns: Sequence[str], made: Recoding, row
     labelled = {place for place, _ in recoded}
     published = [
         f"k.l{place} AS {identifier(name)}" if place in labelled else f"r.{identifier(name)}"
-        for place, name in enumerate(columns)
-    ] + [f"r.{identifier(name)}" for name in wanted.keep]
+        for place, name in enumerate(wanted.keys)
+    ] + [f"r.{identifier(name)}" for name in [*([wanted.sensitive] if wanted.sensitive else []), *wanted.keep]]
     record = ", ".join(f"r.{identifier(name)}" for name in columns)
     same = " AND ".join(f"r.{identifier(name)} IS NOT DISTINCT FROM c.c{place}" for place, name in enumerate(columns))
     order = ", ".join(str(place + 1) for place in range(len(published)))
