@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from bench import budget, cells, dp, gate, hook, local, mls, personal
-from bench import budget, cells, dp, gate, hook, local, release
+from bench import budget, cells, dp, gate, hook, local, mls, personal, release
 from bench.clusters import throw_away_cluster
 from bench.measure import Line, Subject
 
