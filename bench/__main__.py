@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from bench import budget, cells, dp, gate, hook, local, mls, personal, release
+from bench import audited, budget, cells, dp, gate, hook, local, mls, personal, release
 from bench.clusters import throw_away_cluster
 from bench.measure import Line, Subject
 
@@ -23,6 +23,7 @@ FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
     "mls": (mls.load, (mls.scans, mls.statements, mls.copy)),
     "personal": (personal.load, (personal.everybody, personal.size, personal.wasteful_global_budget)),
     "release": (release.load, (release.measuring, release.anonymising, release.others)),
+    "audited": (audited.load, (audited.decision, audited.usefulness)),
     "budget": (budget.load, (budget.charge, budget.concurrent_charges, budget.charge, budget.accounting)),
 }
 

@@ -10,6 +10,7 @@
  *   run.c         the run step of a question, in the name of who owns the tables
  *   personal.c    questions that everybody pays for from an own budget: who is selected, who has paid
  *   payment.c     the ledger's side of these: budgets in pages, which are written in place
+ *   audited.c     who is in a query set of an audited table
  *   columns.c     which columns a caller names for an answer
  *   clock.c       what a statement takes from the clock of the session
  *   hook.c        a hook that makes questions of plain SELECTs on protected tables

@@ -340,7 +340,7 @@ discreet_ledger(PG_FUNCTION_ARGS)
 	Jsonb	   *answer;
 
 	if (strcmp(operation, "charge_question") == 0 || strcmp(operation, "charge_personal") == 0 ||
-		strcmp(operation, "recall") == 0)
+		strcmp(operation, "recall") == 0 || strncmp(operation, "audit_", 6) == 0)
 		refuse_while_explained();
 	answer = ledger_call(operation, request);
 	if (answer == NULL)

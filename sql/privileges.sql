@@ -18,8 +18,11 @@ GRANT EXECUTE ON FUNCTION
     discreet.revoke_budget(text, regrole),
     discreet.exempt_view(regclass, boolean),
     discreet.set_personal_budget(regclass, text, numeric),
-    discreet.personal_status(regclass)
+    discreet.personal_status(regclass),
+    discreet.audit_known(regclass, text),
+    discreet.audit_reset(regclass, text)
 TO discreet_curator;
+GRANT EXECUTE ON FUNCTION discreet.audit_state(regclass) TO discreet_curator, discreet_auditor;
 
 -- what is protected is no secret; budgets, charges and refusals show each reader what is theirs to see
 GRANT SELECT ON discreet.datasets, discreet.protected_tables, discreet.protected_columns, discreet.exempt_views
@@ -130,7 +133,10 @@ GRANT EXECUTE ON FUNCTION
     discreet._ledger_charge_personal(jsonb),
     discreet._ledger_personal_people(jsonb, bytea),
     discreet._ledger_personal_add(jsonb, bytea),
-    discreet._ledger_personal_pay(jsonb, bytea)
+    discreet._ledger_personal_pay(jsonb, bytea),
+    discreet._ledger_audit_read(jsonb),
+    discreet._ledger_audit_record(jsonb),
+    discreet._ledger_audit_base(jsonb)
 TO discreet_ledger;
 
 -- integrity rules: a curator adds them to tables of her own, with her own rights; triggers are made of the last two
@@ -183,7 +189,9 @@ GRANT EXECUTE ON FUNCTION
     discreet._log_bin(anyelement, int, int, int),
     discreet._people("any", bigint, int, int, text, "any"),
     discreet._personal_count("any", boolean),
-    discreet._personal_paid("any")
+    discreet._personal_paid("any"),
+    discreet._person("any", oid, xid, tid, bigint),
+    discreet._query_set(uuid)
 TO PUBLIC;
 
 -- microdata: pure functions, and such as ask for the secret they are given

@@ -16,6 +16,8 @@ from dev.cluster import Cluster
 from psycopg import sql
 from tests.databases import Connection, Database, MakeRole, created, throw_away_cluster
 from tests.office import Office, opened
+from tests.payroll import Payroll
+from tests.payroll import opened as payroll_opened
 
 pytest.register_assert_rewrite("tests.messages")
 
@@ -139,6 +141,19 @@ def nora(office: Office) -> Iterator[psycopg.Connection[Any]]:
     """Its analyst."""
     with psycopg.connect(office.dsn, autocommit=True) as connection:
         yield connection
+
+
+@pytest.fixture(scope="session")
+def payroll_database(cluster: Cluster, template: str) -> Iterator[Payroll]:
+    with payroll_opened(cluster, template) as payroll:
+        yield payroll
+
+
+@pytest.fixture
+def payroll(payroll_database: Payroll) -> Payroll:
+    """The database of tests/payroll.py, about whose people nothing was asked."""
+    payroll_database.again()
+    return payroll_database
 
 
 @pytest.fixture

@@ -160,6 +160,18 @@ BEGIN
     DELETE FROM discreet._response_column c
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid = 0;
+    DELETE FROM discreet._audit a
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = a.relation AND d.objsubid = 0;
+    DELETE FROM discreet._audit_event e
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = e.relation AND d.objsubid = 0;
+    DELETE FROM discreet._audit_base b
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = b.relation AND d.objsubid = 0;
+    DELETE FROM discreet._audit_known k
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = k.relation AND d.objsubid = 0;
     DELETE FROM discreet._protected_table p
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;

@@ -57,7 +57,8 @@ BEGIN
             SELECT jsonb_build_object(
                 'dataset', p.dataset, 'unit', p.unit, 'policy', p.policy, 'max_groups', p.max_groups, 'max_rows', p.max_rows,
                 'max_epsilon', p.max_epsilon::text, 'max_delta', p.max_delta::text,
-                'single', discreet._one_row_per_person(p), 'may_ask', discreet._holds_budget(asker, p.dataset),
+                'single', discreet._one_row_per_person(p) AND (p.policy <> 'audited' OR discreet._keeps_versions(p.relation)),
+                'may_ask', discreet._holds_budget(asker, p.dataset),
                 'min_group', p.min_group, 'fallback', p.fallback, 'relation', p.relation::oid::bigint)
             FROM discreet._protected_table p WHERE p.relation = k.oid AND p.policy <> 'public'))
         ORDER BY k.schema_name, k.relation_name), '[]')

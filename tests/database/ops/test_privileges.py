@@ -25,6 +25,9 @@ EXPECTED = """
  -       -       X       -       -       -       exempt_view()
  -       -       X       -       -       -       set_personal_budget()
  -       -       X       -       -       -       personal_status()
+ -       -       X       -       -       -       audit_known()
+ -       -       X       -       -       -       audit_reset()
+ -       -       X       X       -       -       audit_state()
  -       r       r       r       -       -       datasets
  -       r       r       r       -       -       protected_tables
  -       r       r       r       -       -       protected_columns
@@ -204,9 +207,25 @@ EXPECTED = """
  -       -       -       -       -       X       _ledger_personal_people()
  -       -       -       -       -       X       _ledger_personal_add()
  -       -       -       -       -       X       _ledger_personal_pay()
+ -       -       -       -       -       X       _ledger_audit_read()
+ -       -       -       -       -       X       _ledger_audit_record()
+ -       -       -       -       -       X       _ledger_audit_base()
+ -       -       -       -       -       -       _run_audited()
 
  internal
  -       -       -       -       -       -       _answer
+ -       -       -       -       -       -       _audit
+ -       -       -       -       -       -       _audit_base
+ -       -       -       -       -       -       _audit_event
+ -       -       -       -       -       -       _audit_known
+ -       -       -       -       -       -       _keeps_versions()
+ X       X       X       X       X       X       _person()
+ X       X       X       X       X       X       _query_set()
+ -       -       -       -       -       -       _query_set_combine()
+ -       -       -       -       -       -       _query_set_deserialize()
+ -       -       -       -       -       -       _query_set_final()
+ -       -       -       -       -       -       _query_set_serialize()
+ -       -       -       -       -       -       _query_set_transition()
  -       -       -       -       -       -       _budget
  -       -       -       -       -       -       _charge
  -       -       -       -       -       -       _clearance

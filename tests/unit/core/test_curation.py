@@ -120,6 +120,9 @@ class CatalogInMemory:
         table = self.table(relation)
         table.dataset, table.policy, table.past = dataset, policy, dataset or table.past
 
+    def begin_audit(self, relation: Relation) -> bool:
+        return relation.kind == "r"
+
     def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None:
         self.table(relation).descriptions[column] = description
 

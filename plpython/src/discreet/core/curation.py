@@ -45,6 +45,8 @@ KINDS = {
 }
 
 
+# the budget of people about whom answers are exact: nothing is spent of it, who holds a part of it may ask
+KEY = Decimal(1)
 # pays for tables that are not protected
 EVERYBODYS = "default"
 
@@ -122,6 +124,10 @@ class Catalog(Protocol):
     def direct_readers(self, relation: Relation) -> list[str]: ...
     def add_dataset(self, dataset: Dataset) -> None: ...
     def add_protection(self, relation: Relation, dataset: str | None, policy: Policy) -> None: ...
+    def begin_audit(self, relation: Relation) -> bool:
+        """Begins the history of a table, or goes on with it; False where people cannot be told apart by rows."""
+        ...
+
     def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None: ...
     def remove_protection(self, relation: Relation) -> None: ...
     def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None: ...
@@ -183,10 +189,17 @@ def protect(
     else:
         if policy.policy == "personal" and dataset is None and epsilon is None:
             epsilon = policy.unit_epsilon
+        if policy.policy == "audited" and policy.fallback is None and dataset is None and epsilon is None:
+            epsilon = KEY
         dataset = dataset_for(catalog, relation, dataset, epsilon, delta)
         refuse_fresh_budget(catalog, relation, dataset)
         refuse_two_budgets(catalog, relation, dataset, policy)
     catalog.add_protection(relation, dataset, policy)
+    if policy.policy == "audited" and not catalog.begin_audit(relation):
+        raise InvalidParameterError(
+            f"{relation.quoted_name} cannot be audited: a person may have several rows, or rows are in parts of it",
+            "The unit must be unique and NOT NULL, of an ordinary table that none inherits from.",
+        )
     report_readers(catalog, relation)
 
 

@@ -93,6 +93,12 @@ class UnsafeReleaseError(DiscreetError):
     sqlstate = "DP008"
 
 
+class AuditDenialError(DiscreetError):
+    """An exact answer that, with those before it, would tell about few people."""
+
+    sqlstate = "DP006"
+
+
 class TouchedDataError(DiscreetError):
     """Anything that goes wrong after the data was touched: one constant message."""
 

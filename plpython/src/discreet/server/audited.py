@@ -1,17 +1,419 @@
-"""Exact answers under audit, on the database."""
+"""Exact answers under audit, on the database: run, decide, write down, and only then answer."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import json
+import time
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
-from discreet.core.errors import RefusedShapeError
+from discreet.core import curation
+from discreet.core.declarations import given
+from discreet.core.errors import (
+    AuditDenialError,
+    DiscreetError,
+    InvalidParameterError,
+    RefusedShapeError,
+    TouchedDataError,
+    UndefinedObjectError,
+)
+from discreet.server.acting import acting_role
+from discreet.server.catalog import DatabaseCatalog
+from discreet.server.entry import sql_errors
+from discreet.server.plpy import Plpy, run
+
+Answer = TypeVar("Answer")
+
+# Events after which a history is put together for who comes new; people up to whom that fits into one request.
+EVENTS_PER_BASE = 16
+MOST_IN_A_BASE = 5_000_000
+# answers of others may come in between so often
+MOST_TRIES = 50
+
+
+@dataclass(frozen=True)
+class AuditedAsked:
+    """A question about an audited table; its answer depends on the audit."""
+
+    plan: Any
+    acting: int
+    protection: Any
+
+
+@dataclass
+class Kept:
+    """The history of a table as far as this session has read it."""
+
+    position: int = 0
+    seed: int = 0
+    history: Any = None
+    known: tuple[tuple[int, str], ...] = ()
+    spans: dict[tuple[int, bool], Any] = field(default_factory=dict)
+    since_base: int = 0
+
+
+KEPT: dict[int, Kept] = {}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the native statement found, before anybody may see it."""
+
+    everybody: int
+    rows: list[list[object]]
+    parts: list[Any]
+
+
+# -- asking
 
 
 def question(
-    gate: Any, tree: Any, schema: Any, harmless: frozenset[str], parameters: tuple[str | None, ...], described: Any
-) -> NoReturn:
-    raise RefusedShapeError("policy 'audited' cannot be asked yet", "Ask about tables of policy 'noisy'.")
+    gate: Any,
+    tree: Any,
+    schema: Any,
+    harmless: frozenset[str],
+    parameters: tuple[str | None, ...],
+    described: dict[str, Any],
+    noisily: Callable[[], Any],
+) -> Any:
+    """The question, found answerable by text and catalog; or what stands in for it under the noisy policy."""
+    from discreet.audited.question import audited_plan
+
+    if gate.setting("transaction_isolation") not in ("read committed", "read uncommitted"):
+        raise RefusedShapeError(
+            "exact answers need READ COMMITTED: an older snapshot would not be the one that is decided on",
+            "Ask outside of REPEATABLE READ and SERIALIZABLE transactions.",
+        )
+    protected = {r.protection.relation: r.protection for r in schema.relations.values() if r.protection is not None}
+    audited = [protection for protection in protected.values() if protection.policy == "audited"]
+    if len(protected) > 1:
+        raise RefusedShapeError("an audited table together with other people", "Ask about it alone.")
+    (protection,) = audited
+    kept = refreshed(gate, protection.relation) if protection.may_ask else Kept()
+    try:
+        plan = audited_plan(tree, replace(schema, policies=frozenset(["audited"])), harmless, parameters, kept.seed)
+    except DiscreetError as error:
+        if protection.fallback is None or not protection.may_ask:
+            raise
+        return instead(error, noisily)
+    asked = AuditedAsked(plan, acting_role(gate._plpy, described["relations"]), protection)
+    check_native(gate, asked)
+    return asked
+
+
+def instead(error: DiscreetError, noisily: Callable[[], Answer]) -> Answer:
+    """What the noisy policy makes of a question that is not answered exactly; its own refusal would not help."""
+    try:
+        return noisily()
+    except DiscreetError:
+        raise error from None
 
 
 def under_noise(schema: Any) -> Any:
-    return schema
+    """The schema in which audited tables with a fallback are under the noisy policy."""
+    relations = {
+        name: replace(relation, protection=replace(relation.protection, policy="noisy"))
+        if relation.protection is not None and relation.protection.fallback == "noisy"
+        else relation
+        for name, relation in schema.relations.items()
+    }
+    return replace(schema, relations=relations)
+
+
+def check_native(gate: Any, asked: AuditedAsked) -> None:
+    """Lets the server analyse what will be run."""
+    from discreet.audited.run import statement_sql
+
+    gate.prepared([statement_sql(asked.plan, ())], asked)
+
+
+def released(
+    gate: Any, sql: str, asked: AuditedAsked, noisily: Callable[[], tuple[Any, list[list[object]]]]
+) -> tuple[Any, list[list[object]]]:
+    """The question with its exact numbers, written down before they leave; or what stands in for it."""
+    started = time.monotonic()
+    try:
+        rows = answered(gate, sql, asked)
+    except AuditDenialError as error:
+        gate.wait_for_quantum(asked, started)
+        if asked.protection.fallback is None:
+            raise
+        return instead(error, noisily)
+    except TouchedDataError:
+        gate.wait_for_quantum(asked, started)
+        raise
+    gate.wait_for_quantum(asked, started)
+    gate._plpy.notice("the answer is exact, and remembered by the audit")
+    return asked, rows
+
+
+def answered(gate: Any, sql: str, asked: AuditedAsked) -> list[list[object]]:
+    relation = asked.protection.relation
+    kept = refreshed(gate, relation)
+    found, known = look(gate, asked, kept.known), kept.known
+    for _ in range(MOST_TRIES):
+        if kept.known != known:
+            found, known = look(gate, asked, kept.known), kept.known
+        denial, event, history, spans = decided(kept, found, asked.protection.min_group)
+        if denial is not None:
+            error = AuditDenialError(denial.message, denial.hint)
+            gate.refusable(sql, lambda error=error: raise_error(error))
+        if recorded(gate, sql, asked, kept, found, event, history, spans):
+            return found.rows
+        kept = refreshed(gate, relation)
+    raise AuditDenialError("too many others are asking about this table", "Ask again.")
+
+
+def raise_error(error: DiscreetError) -> None:
+    raise error
+
+
+def look(gate: Any, asked: AuditedAsked, known: tuple[tuple[int, str], ...]) -> Found:
+    """Runs the statement; whatever goes wrong may depend on the data, and is told to the log only."""
+    from discreet.audited.history import Part
+    from discreet.audited.run import MOST_GROUPS, statement_sql
+    from discreet.server.gate import is_interrupt
+
+    plan, plpy = asked.plan, gate._plpy
+    statement = statement_sql(plan, tuple(value for _, value in known))
+    try:
+        shown = run(
+            plpy,
+            "SELECT t.answer, t.people FROM discreet._run_audited(:role::oid, :sql::text) AS t",
+            role=asked.acting,
+            sql=statement,
+        )
+        found = [(json.loads(row["answer"]), row["people"]) for row in shown]
+    except Exception as error:
+        if is_interrupt(error):
+            raise
+        plpy.log(f"discreet: {type(error).__name__} after the data was touched: {error}")
+        raise TouchedDataError from None
+    if len(found) > MOST_GROUPS:
+        raise RefusedShapeError(f"more than {MOST_GROUPS} groups", "Ask about fewer and larger ones.")
+    sets: dict[tuple[int, int], list[bytes]] = {}
+    rows: list[list[object]] = []
+    for (_, place, *values), people in found:
+        keys = plan.grouping.sets[place]
+        texts = dict(zip(keys, values[: len(keys)], strict=True))
+        lengths, numbers = values[len(keys) :][: len(plan.filters)], values[len(keys) + len(plan.filters) :]
+        rows.append([texts.get(position) for position in range(len(plan.grouping.keys))] + numbers)
+        begin = 0
+        for number, length in enumerate(lengths):
+            sets.setdefault((place, number), []).append(people[begin : begin + length])
+            begin += length
+    parts = [Part.of(groups, plan.columns(plan.filters[number])) for (_, number), groups in sets.items()]
+    return Found(found[0][0][0] if found else 0, rows, parts)
+
+
+def decided(kept: Kept, found: Found, least: int) -> tuple[Any, Any, Any, dict[tuple[int, bool], Any]]:
+    """Denial, or event, history after it and spans."""
+    import numpy as np
+
+    from discreet.audited.decision import judged, refined_spans, size_denial
+    from discreet.audited.history import unknown_people
+
+    known = np.array([person % 2**64 for person, _ in kept.known], dtype=np.uint64)
+    sizes = (unknown_people(some, known) for part in found.parts for some in part.sets)
+    denial = size_denial(sizes, found.everybody, least)
+    columns = sorted({column for part in found.parts for column in part.columns})
+    if denial is not None or not columns:
+        return denial, None, kept.history, kept.spans
+    event = kept.history.event(found.parts)
+    after = kept.history.after(event)
+    if all(after.rows(column).asked == kept.history.rows(column).asked for column in columns):
+        return None, None, kept.history, kept.spans
+    verdict = judged(after, columns, known, least, kept.spans)
+    if verdict.denial is not None:
+        return verdict.denial, None, None, {}
+    spans = refined_spans(kept.spans, verdict.spans, after)
+    return None, replace(event, dropped=verdict.dropped), after.without(verdict.dropped), spans
+
+
+# -- the history
+
+
+def refreshed(gate: Any, relation: int) -> Kept:
+    """The history as the ledger has it now."""
+    from discreet.audited.history import Event, History
+
+    kept = KEPT.setdefault(relation, Kept(history=History.empty()))
+    while True:
+        told = gate.ledger("audit_read", {"relation": relation, "after": kept.position})
+        if told["position"] is None:
+            raise RefusedShapeError(
+                "the table has no audit: it is a part of one that had",
+                "A curator calls discreet.unprotect() and discreet.protect() for it.",
+            )
+        if told["start"] != kept.position:
+            history = History.unpacked(b64decode(told["base"])) if told["base"] else History.empty()
+            kept.position, kept.history, kept.spans, kept.since_base = told["start"], history, {}, 0
+        kept.seed = told["seed"]
+        kept.known = tuple(sorted((int(person), value) for person, value in told["known"]))
+        for entry in told["events"]:
+            event = Event.unpacked(b64decode(entry["event"]))
+            history = kept.history.after(event).without(event.dropped)
+            kept.position, kept.history, kept.spans = entry["position"], history, {}
+            kept.since_base += 1
+        if not told["events"]:
+            kept.position = told["position"]
+            return kept
+
+
+def recorded(
+    gate: Any,
+    sql: str,
+    asked: AuditedAsked,
+    kept: Kept,
+    found: Found,
+    event: Any,
+    history: Any,
+    spans: dict[tuple[int, bool], Any],
+) -> bool:
+    """Writes the answer down, unless something came in between."""
+    counts: dict[int, int] = {}
+    for part in found.parts:
+        for column in part.columns:
+            counts[column] = counts.get(column, 0) + len(part.sets)
+    request = {
+        "role": gate.session_user(),
+        "relation": asked.protection.relation,
+        "dataset": asked.plan.dataset.name,
+        "position": kept.position,
+        "event": None if event is None else b64encode(event.packed()).decode(),
+        "columns": list(counts),
+        "questions": list(counts.values()),
+        "question": sql[:8000],
+        "details": {"policy": "audited", "query_sets": sum(len(part.sets) for part in found.parts)},
+    }
+    done = gate.ledger("audit_record", request)
+    if not done["recorded"]:
+        return False
+    # together, and before anything that can fail: a session that missed an event of its own would answer too much
+    kept.position, kept.history, kept.spans = done["position"], history, spans
+    kept.since_base += event is not None
+    if kept.since_base >= EVENTS_PER_BASE and len(history.people) <= MOST_IN_A_BASE:
+        base = b64encode(history.packed()).decode()
+        gate.ledger("audit_base", {"relation": request["relation"], "position": kept.position, "base": base})
+        kept.since_base = 0
+    return True
+
+
+# -- explain() and lint()
+
+
+def explained(gate: Any, asked: AuditedAsked, noisily: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Whether the question would be answered now. Nothing is written down."""
+    kept = refreshed(gate, asked.protection.relation)
+    found = look(gate, asked, kept.known)
+    denial, *_ = decided(kept, found, asked.protection.min_group)
+    told: dict[str, Any] = {"policy": "audited", "dataset": asked.plan.dataset.name, "answered": denial is None}
+    if denial is not None:
+        told["refused"] = {"code": AuditDenialError.sqlstate, "message": denial.message, "hint": denial.hint}
+        if asked.protection.fallback is not None:
+            try:
+                told["fallback"] = noisily()
+            except DiscreetError as error:
+                told["fallback"] = {"refused": {"code": error.sqlstate, "message": error.message, "hint": error.hint}}
+    return told
+
+
+# -- curators
+
+
+def audited_relation(plpy: Plpy, relation: str | None) -> tuple[Any, Any]:
+    """A table that the caller may curate and that is under audit, and its protection."""
+    table = curation.own_table(DatabaseCatalog(plpy), relation)
+    rows = run(
+        plpy,
+        "SELECT p.unit, p.dataset, a.seed FROM discreet._protected_table p JOIN discreet._audit a USING (relation)"
+        " WHERE p.relation = :oid::oid AND p.policy = 'audited'",
+        oid=table.oid,
+    )
+    if not len(rows):
+        raise UndefinedObjectError(
+            f"{table.quoted_name} is not under policy 'audited'", "Call discreet.protect() first."
+        )
+    return table, rows[0]
+
+
+def not_audited(name: str) -> DiscreetError:
+    return UndefinedObjectError(f"{name} is not under policy 'audited'", "Call discreet.protect() first.")
+
+
+@sql_errors
+def audit_known(plpy: Plpy, relation: str | None, unit_value: str | None) -> None:
+    table, protection = audited_relation(plpy, relation)
+    catalog = DatabaseCatalog(plpy)
+    unit = curation.existing_column(catalog, table, protection["unit"])
+    value = given("unit_value", unit_value)
+    if not unit.built_in or not catalog.accepts(unit, value):
+        raise InvalidParameterError(
+            f"'{value}' is no value of column \"{unit.name}\", which is of type {unit.base_type}",
+            "Write it as that type is written; the type must be built in.",
+        )
+    collate = "" if unit.collation is None else f" COLLATE {unit.collation}"
+    row = run(
+        plpy,
+        f"SELECT CAST(:value::text AS {unit.base_type})::text AS written,"
+        f" discreet._person(CAST(:value::text AS {unit.base_type}){collate}, 0::oid, '0'::xid, '(0,0)'::tid,"
+        " :seed::bigint)::text AS person",
+        value=value,
+        seed=protection["seed"],
+    )[0]
+    person = int.from_bytes(bytes.fromhex(row["person"].replace("-", ""))[:8], "little", signed=True)
+    run(
+        plpy,
+        "INSERT INTO discreet._audit_known (relation, unit_value, person)"
+        " VALUES (:oid::oid, :value::text, :person::bigint) ON CONFLICT DO NOTHING",
+        oid=table.oid, value=row["written"], person=person,
+    )  # fmt: skip
+    run(plpy, "UPDATE discreet._audit SET position = position + 1 WHERE relation = :oid::oid", oid=table.oid)
+
+
+@sql_errors
+def audit_reset(plpy: Plpy, relation: str | None, reason: str | None) -> None:
+    table, protection = audited_relation(plpy, relation)
+    if given("reason", reason).strip() == "":
+        raise InvalidParameterError("the reason is empty", "Say why what was answered can no longer be put together.")
+    run(
+        plpy,
+        "UPDATE discreet._audit SET position = position + 1, floor = position + 1 WHERE relation = :oid::oid",
+        oid=table.oid,
+    )
+    for name in ("_audit_event", "_audit_base", "_audit_known"):
+        run(plpy, f"DELETE FROM discreet.{name} WHERE relation = :oid::oid", oid=table.oid)
+    run(
+        plpy,
+        "SELECT discreet._charge(:dataset::text, :role::name, 0, 0, 0, :question::text, :details::jsonb)",
+        dataset=protection["dataset"],
+        role=DatabaseCatalog(plpy).caller().name,
+        question=f"discreet.audit_reset('{table.quoted_name}')",
+        details=json.dumps({"policy": "audited", "audit_reset": reason}),
+    )
+
+
+@sql_errors
+def audit_state(plpy: Plpy, relation: str | None) -> list[tuple[object, ...]]:
+    from discreet.audited.decision import state_of
+    from discreet.server.gate import Gate
+
+    oid = int(run(plpy, "SELECT :relation::regclass::oid AS oid", relation=given("relation", relation))[0]["oid"])
+    if not len(run(plpy, "SELECT FROM discreet._audit WHERE relation = :oid::oid", oid=oid)):
+        raise not_audited(str(relation))
+    kept = refreshed(Gate(plpy), oid)
+    told = run(
+        plpy,
+        "SELECT c.number, a.attname, sum(c.asked) AS questions, array_agg(DISTINCT e.role::text) AS roles"
+        " FROM discreet._audit_event e, ROWS FROM (unnest(e.columns), unnest(e.questions)) AS c(number, asked)"
+        " JOIN pg_attribute a ON a.attrelid = :oid::oid AND a.attnum = c.number"
+        " WHERE e.relation = :oid::oid GROUP BY c.number, a.attname ORDER BY c.number",
+        oid=oid,
+    )
+    known = [person for person, _ in kept.known]
+    return [
+        (row["attname"], row["questions"], *state_of(kept.history, int(row["number"]), known), row["roles"])
+        for row in told
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from decimal import Decimal
 from typing import Any
 
@@ -262,6 +263,19 @@ class DatabaseCatalog:
             " WHERE :dataset::text IS NOT NULL ON CONFLICT (relation) DO UPDATE SET dataset = excluded.dataset",
             oid=relation.oid, dataset=dataset,
         )  # fmt: skip
+
+    def begin_audit(self, relation: Relation) -> bool:
+        found = self._run(
+            "SELECT FROM discreet._protected_table p"
+            " WHERE p.relation = :oid::oid AND discreet._one_row_per_person(p)"
+            " AND discreet._keeps_versions(p.relation)",
+            oid=relation.oid,
+        )
+        self._run(
+            "INSERT INTO discreet._audit (relation, seed) VALUES (:oid::oid, :seed::bigint) ON CONFLICT DO NOTHING",
+            oid=relation.oid, seed=secrets.randbits(64) - 2**63,
+        )  # fmt: skip
+        return len(found) > 0
 
     def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None:
         categories = None if description.categories is None else list(description.categories)

@@ -14,6 +14,7 @@ from typing import Any
 from discreet.core.errors import DiscreetError
 from discreet.server import personal
 from discreet.server.acting import acting_role, run_as
+from discreet.server.audited import AuditedAsked, explained
 from discreet.server.gate import Asked, Gate, Wish, decimal_text
 from discreet.server.plpy import Plpy, run
 
@@ -32,6 +33,10 @@ def explain(plpy: Plpy, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
             asked = gate.question(sql, Wish(epsilon), path)
         except DiscreetError as error:
             return {"refused": {"code": error.sqlstate, "message": error.message, "hint": error.hint}}
+        if isinstance(asked, AuditedAsked):
+            return explained(
+                gate, asked, lambda: for_everybody(gate, gate.question(sql, Wish(epsilon, noisily=True), path))
+            )
         told = for_everybody(gate, asked)
         if gate.caller_is_curator():
             told |= for_curators(gate, asked) | {"clamped": clamped(plpy, *gate.resolved(sql, path))}

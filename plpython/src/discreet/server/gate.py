@@ -9,15 +9,17 @@ import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
-from discreet.server import personal
+from discreet.server import audited, personal
 from discreet.server.acting import acting_role
+from discreet.server.audited import AuditedAsked
 from discreet.server.parser import load_parser
 from discreet.server.plpy import Plpy, Row, prepared, run
 
@@ -110,10 +112,13 @@ class Gate:
         with self.own_search_path() as path:
             return self.finished(*self.released(sql, wish, path, fresh))
 
-    def released(self, sql: str, wish: Wish, path: list[str], fresh: bool) -> tuple[Asked, list[list[object]]]:
+    def released(self, sql: str, wish: Wish, path: list[str], fresh: bool) -> tuple[Any, list[list[object]]]:
         """A question with its released numbers: from the store, or paid, measured and stored."""
         started = time.monotonic()
         asked = self.refusable(sql, lambda: self.question(sql, wish, path))
+        if isinstance(asked, AuditedAsked):
+            again = partial(self.released, sql, replace(wish, noisily=True), path, fresh)
+            return audited.released(self, sql, asked, again)
         rows = None if fresh else self.recalled(asked)
         paid, failure = rows is None, None
         if rows is None:
@@ -173,7 +178,7 @@ class Gate:
                 asked = self.question(sql, Wish(), path)
             except DiscreetError as error:
                 return [(error.sqlstate, error.message, error.hint or "")]
-        return findings(asked.plan)
+        return [] if isinstance(asked, AuditedAsked) else findings(asked.plan)
 
     # -- stages
 
@@ -188,7 +193,7 @@ class Gate:
         tree = with_moment(parse(sql), self.moment)
         return tree, self.described(path, named_relations(tree), function_names(tree))
 
-    def question(self, sql: str, wish: Wish, path: list[str]) -> Asked:
+    def question(self, sql: str, wish: Wish, path: list[str]) -> Any:
         from discreet.gate.plan import plan as planned
         from discreet.gate.refusal import quoting
         from discreet.gate.schema import schema_from_json
@@ -201,11 +206,10 @@ class Gate:
         in_views = {name for view in schema.views.values() for name in function_names(view.select)}
         harmless = {*described["harmless"], *(self.described(path, (), in_views)["harmless"] if in_views else ())}
         if schema.reaches("audited"):
-            from discreet.server import audited
-
             if not wish.noisily:
+                again = partial(self.question, sql, replace(wish, noisily=True), path)
                 with quoting(sql):
-                    return audited.question(self, tree, schema, frozenset(harmless), wish.parameters, described)
+                    return audited.question(self, tree, schema, frozenset(harmless), wish.parameters, described, again)
             schema = audited.under_noise(schema)
         with quoting(sql):
             plan = planned(tree, schema, frozenset(harmless), wish.parameters)
@@ -385,13 +389,17 @@ class Gate:
             terms = self.terms(asked, keys)
             for measurement in asked.plan.measurements:
                 terms.check(measurement)
+        native = [sql for statement in self.statements(asked, 0) for sql in statement.ways]
+        if asked.plan.personal is not None:
+            native.append(asked.plan.personal.selection)
+        self.prepared(native, asked)
+
+    def prepared(self, native: list[str], asked: Any) -> None:
+        """Lets the server analyse statements, and what puts the answer together."""
         try:
             with self._plpy.subtransaction():
-                for statement in self.statements(asked, 0):
-                    for sql in statement.ways:
-                        self._plpy.prepare(sql, [])
-                if asked.plan.personal is not None:
-                    self._plpy.prepare(asked.plan.personal.selection, [])
+                for sql in native:
+                    self._plpy.prepare(sql, [])
                 self._plpy.prepare(self.answer_sql(asked), ["jsonb"])
                 self._plpy.prepare(self.finished_sql(asked), ["jsonb"])
         except self._plpy.SPIError as error:
@@ -477,7 +485,7 @@ class Gate:
         )
         return f"SELECT {', '.join(shown)} FROM ({self.answer_sql(asked)}) AS t({', '.join(columns)})"
 
-    def finished(self, asked: Asked, rows: list[list[object]]) -> list[list[tuple[str, str | None]]]:
+    def finished(self, asked: Any, rows: list[list[object]]) -> list[list[tuple[str, str | None]]]:
         """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
         try:
             with self._plpy.subtransaction():
@@ -506,11 +514,10 @@ class Gate:
             + (f"; 95 % error: {', '.join(told)}" if told else "")
         )
 
-    def refusable(self, sql: str, ask: Any) -> Asked:
+    def refusable(self, sql: str, ask: Any) -> Any:
         """Writes a refusal down before it is raised."""
         try:
-            asked: Asked = ask()
-            return asked
+            return ask()
         except DiscreetError as error:
             if error.sqlstate.startswith("DP"):
                 request = {

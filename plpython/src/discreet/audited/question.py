@@ -1,0 +1,232 @@
+"""The questions that can be answered exactly: sums, averages and counts of people chosen by public columns.
+
+An argument is a bare column. An expression would let one sum encode everybody's value, and of a column with few values
+a sum at the end of its range tells them all. Nullness would be such a column: so only columns that are NOT NULL are
+counted or averaged, and in a sum NULL is 0, whoever else is in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from pglast import ast
+
+from discreet.core.errors import RefusedShapeError, TrackerError
+from discreet.gate.aggregates import is_aggregate
+from discreet.gate.answer import Level, answer_sql
+from discreet.gate.expressions import Expressions, function_name
+from discreet.gate.grouping import Grouping, group_by
+from discreet.gate.plan import Planner, key_column, refuse_unknown_clauses, released_table
+from discreet.gate.post import MEASURED, PostProcessing, measured_column
+from discreet.gate.propagation import released_key
+from discreet.gate.refusal import refuse
+from discreet.gate.schema import NUMBERS, Column, Dataset, Family, Relation, Schema
+from discreet.gate.sources import Names, Source, Sources, WithQueries
+from discreet.gate.values import identifier
+
+# A column of fewer possible values has no secret that a sum keeps.
+FEWEST_VALUES = 100
+INTEGERS = ("smallint", "integer")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is added up: a column of the table (0: rows are counted), about people under a FILTER."""
+
+    column: int
+    sensitive: bool
+    sql: str
+    condition: str | None
+    family: Family = Family.OTHER
+
+
+@dataclass(frozen=True)
+class ExactAggregate:
+    """`kind`: count, sum or avg."""
+
+    kind: str
+    subject: Subject
+    result_type: str
+
+
+@dataclass(frozen=True)
+class AuditedPlan:
+    """A question that can be answered exactly, if the audit allows."""
+
+    relation: Relation
+    source: Source
+    conditions: tuple[str, ...]
+    grouping: Grouping
+    aggregates: tuple[ExactAggregate, ...]
+    dataset: Dataset
+    answer_sql: str
+    output: tuple[str, ...]
+    levels: tuple[Level, ...] = field(repr=False, compare=False)
+
+    @property
+    def answer_columns(self) -> list[tuple[str, str]]:
+        """The columns of the table of exact numbers: keys, aggregates."""
+        keys = [(f"k{n}", key.native_type) for n, key in enumerate(self.grouping.keys)]
+        return keys + [(f"a{n}", aggregate.result_type) for n, aggregate in enumerate(self.aggregates)]
+
+    @property
+    def filters(self) -> tuple[str | None, ...]:
+        """The FILTERs of aggregates, each of which makes query sets of its own; None: no FILTER."""
+        return tuple(dict.fromkeys(aggregate.subject.condition for aggregate in self.aggregates)) or (None,)
+
+    def columns(self, condition: str | None) -> tuple[int, ...]:
+        """The sensitive columns whose sums are asked for under a FILTER."""
+        subjects = [one.subject for one in self.aggregates if one.kind != "count"]
+        return tuple(dict.fromkeys(s.column for s in subjects if s.sensitive and s.condition == condition))
+
+
+class AuditedSources(Sources):
+    """Rows of one audited table, with a person and a version of the row as their unit; sensitive columns stay bare."""
+
+    def __init__(self, schema: Schema, parameters: tuple[str | None, ...], seed: int) -> None:
+        super().__init__(schema, parameters)
+        self._seed = seed
+
+    def table(self, node: ast.RangeVar) -> Source:
+        source = super().table(node)
+        relation = self.tables[self._names]
+        if relation.protection is None:
+            return source
+        (named,) = source.names
+        # what may not be used but as it is, the gate knows as columns that name people
+        columns = {
+            name: replace(value, identifies=not base_column(value, self.tables).public)
+            for name, value in named.columns.items()
+        }
+        alias = identifier(named.alias)
+        row = f"{alias}.tableoid, {alias}.xmin, {alias}.ctid, {self._seed}::pg_catalog.int8"
+        unit = f"discreet._person({alias}.{identifier(relation.protection.unit)}, {row})"
+        return replace(source, names=(replace(named, columns=columns, unit=unit),), unit=unit)
+
+
+class AuditedPlanner(Planner):
+    def __init__(self, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...], seed: int) -> None:
+        super().__init__(schema, harmless, parameters)
+        self._seed = seed
+
+    def core(self, select: ast.SelectStmt, outer: WithQueries) -> Any:
+        """The SELECT that aggregates people's rows."""
+        refuse_unknown_clauses(select)
+        sources = AuditedSources(self._schema, self._parameters, self._seed)
+        source, conditions = sources.rows(select, outer)
+        people = [table for table in sources.tables.values() if table.protection is not None]
+        if len(people) != 1 or source.dataset is None:
+            refuse("a question that names an audited table more than once", select, "Ask about it alone.")
+        if not source.single:
+            refuse(
+                "people with several rows",
+                select,
+                "The unit of an audited table must be unique, and a public table joined on its key.",
+            )
+        scope = Names(source.names, self._parameters)
+        grouping = group_by(select, Expressions(scope))
+        aggregates: dict[ExactAggregate, int] = {}
+
+        def column_of(node: Any) -> Any:
+            if is_aggregate(node):
+                aggregate = exact_aggregate(node, Expressions(scope), sources.tables)
+                return measured_column(f"a{aggregates.setdefault(aggregate, len(aggregates))}")
+            return key_column(node, Expressions(scope), grouping)
+
+        post = PostProcessing(self._harmless, self._parameters, column_of)
+        answer = post.select(select, released_table(MEASURED), post.rewrite(select.havingClause))
+        if not aggregates and not grouping.keys:
+            refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
+        exact = {f"k{n}": released_key(n, key.native_type) for n, key in enumerate(grouping.keys)}
+        exact |= {f"a{n}": released_key(n, one.result_type) for one, n in aggregates.items()}
+        level = Level.of(answer, MEASURED, lambda column: exact[column.fields[-1].sval])
+        return AuditedPlan(
+            people[0], source, tuple(conditions), grouping, tuple(aggregates), self._schema.datasets[source.dataset],
+            answer_sql((level,)), level.names, (level,),
+        )  # fmt: skip
+
+
+def audited_plan(
+    select: ast.SelectStmt, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...], seed: int
+) -> AuditedPlan:
+    try:
+        planned: AuditedPlan = AuditedPlanner(schema, harmless, parameters, seed).plan(select, {})  # type: ignore[assignment]
+        return planned
+    except RecursionError:
+        refuse("a question nested too deeply", None, "Write it with fewer levels.")
+    except TrackerError as error:
+        changed = RefusedShapeError(
+            error.message.replace("singles out a person", "in a condition, a group or an expression: it is not public"),
+            "Sensitive columns stand alone in sum, avg and count; a curator may declare others with"
+            " discreet.describe_column(table, column, visibility => 'public').",
+        )
+        changed.location = error.location
+        raise changed from None
+
+
+def base_column(value: Any, tables: dict[int, Relation]) -> Column:
+    """The column of a table that a value is, as it is."""
+    (item,) = value.trace.items
+    return tables[item.row].columns[item.column]
+
+
+def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: dict[int, Relation]) -> ExactAggregate:
+    name = function_name(node)
+    if name not in ("count", "sum", "avg"):
+        refuse(f"aggregate {name}() of an audited table", node, "Exact answers are sums, averages and counts.")
+    if node.agg_distinct or node.agg_order or node.agg_within_group or node.func_variadic or node.over is not None:
+        refuse("DISTINCT, ORDER BY, VARIADIC or OVER in an aggregate", node)
+    condition = None if node.agg_filter is None else expressions.condition(node.agg_filter)
+    if node.agg_star or not node.args:
+        if name != "count":
+            refuse(f"{name}(*)", node)
+        return ExactAggregate("count", Subject(0, False, "*", condition), "int8")
+    if len(node.args) != 1 or not isinstance(node.args[0], ast.ColumnRef):
+        refuse(
+            f"{name}() of an expression",
+            node,
+            "One sum could encode everybody's value: exact answers are about bare columns.",
+        )
+    value = expressions.value(node.args[0], may_identify=True)
+    if value.column is None or len(value.trace.items) != 1:
+        refuse(f"{name}() of an expression", node, "Exact answers are about bare columns.")
+    (item,) = value.trace.items
+    protected = tables[item.row].protection is not None
+    column = base_column(value, tables)
+    sensitive = protected and not column.public
+    if sensitive and not column.not_null and name != "sum":
+        refuse(
+            f"{name}() of column {column.name}, in which NULL is possible",
+            node,
+            "How many have a value is a secret too: the column must be NOT NULL.",
+        )
+    if name == "count":
+        return ExactAggregate("count", Subject(0, False, value.sql, condition), "int8")
+    if column.family not in NUMBERS:
+        refuse(f"{name}() of {column.family.value}", node)
+    if sensitive:
+        refuse_few_values(column, node)
+    subject = Subject(column.number, sensitive, value.sql, condition, column.family)
+    return ExactAggregate(name, subject, result_type(name, column))
+
+
+def refuse_few_values(column: Column, node: Any) -> None:
+    """By what is declared, never by what the column holds."""
+    few = column.categories is not None
+    if column.bounds is not None:
+        lower, upper = column.bounds
+        few |= upper - lower < (FEWEST_VALUES - 1 if column.family is Family.INT else Fraction(1, 10**6))
+    if few:
+        refuse(
+            f"column {column.name}, which has few values",
+            node,
+            f"A sum at the end of its range would tell them all: it must have at least {FEWEST_VALUES}.",
+        )
+
+
+def result_type(name: str, column: Column) -> str:
+    if column.family is Family.FLOAT:
+        return "float8"
+    return "int8" if name == "sum" and column.type_name in INTEGERS else "numeric"

@@ -1,0 +1,130 @@
+"""A vector of a space that touches few people: that there is none is shown, or one is found, or nobody knows.
+
+Columns come in blocks, the versions of one atom; a vector touches a block when it is not zero on it, and weighs as many
+people as the blocks that it touches have. Modulo a prime an integer vector without common divisor is not zero, and
+touches no more than over the rationals: so "there is none" is exact, whatever the prime.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.audited.modular import Residues, product
+
+# Products modulo the prime, some tenths of a second of them; then nobody knows. A step costs as much as so many.
+MOST_WORK = 10_000_000
+STEP = 20_000
+
+
+class TooMuchWorkError(Exception):
+    """The bound is reached."""
+
+
+def touches_few(
+    space: Residues, atoms: NDArray[Any], people: NDArray[Any], least: int, prime: int, most_work: int = MOST_WORK
+) -> bool | None:
+    """Whether a vector that is not zero weighs less than `least`; None: not found out.
+
+    `space` has independent rows; `atoms` says in ascending order which block a column is in, `people` its size.
+    """
+    search = Search(atoms, people, least, prime, most_work)
+    try:
+        verdict = search.by_information_sets(space)
+        if verdict is None and search.leaves(len(space)) * STEP <= most_work:
+            verdict = search.by_branches(space, 0, frozenset())
+        return verdict
+    except TooMuchWorkError:
+        return None
+
+
+class Search:
+    def __init__(self, atoms: NDArray[Any], people: NDArray[Any], least: int, prime: int, most_work: int) -> None:
+        used, self._starts, self._blocks = np.unique(atoms, return_index=True, return_inverse=True)
+        self._sizes = people[used]
+        self._least = least
+        self._prime = prime
+        self._left = most_work
+
+    def work(self, amount: int) -> None:
+        self._left -= amount
+        if self._left < 0:
+            raise TooMuchWorkError
+
+    def touched(self, space: Residues) -> NDArray[np.bool_]:
+        """Which blocks each row touches."""
+        return np.logical_or.reduceat(space != 0, self._starts, axis=1)
+
+    def cleared(self, space: Residues, pivot: int, column: int) -> Residues:
+        """The space with rows that are zero in a column, but for one that is 1 there."""
+        others = np.flatnonzero(space[:, column])
+        others = others[others != pivot]
+        self.work((len(others) + 1) * space.shape[1])
+        space = space.copy()
+        inverse = pow(int(space[pivot, column]), -1, self._prime)
+        space[pivot] = product(space[pivot], np.int64(inverse), self._prime)
+        taken = product(space[others, column][:, None], space[pivot][None, :], self._prime)
+        space[others] = (space[others] - taken) % self._prime
+        return space
+
+    def by_information_sets(self, space: Residues) -> bool | None:
+        """After Brouwer and Zimmermann: blocks that determine a vector are touched by every vector that is not zero.
+
+        Of such a set the space has an echelon form. Its rows are the vectors that touch the set once; all others touch
+        it twice. If no row weighs less, a vector that does touches twice each of several disjoint sets.
+        """
+        free = np.ones(len(self._sizes), dtype=bool)
+        reached = 0
+        while reached < self._least:
+            chosen: list[int] = []
+            for row in range(len(space)):
+                here = self.touched(space[row : row + 1])[0] & free
+                if not here.any():
+                    return None
+                block = int(np.argmax(np.where(here, self._sizes, 0)))
+                columns = np.flatnonzero((self._blocks == block) & (space[row] != 0))
+                space = self.cleared(space, row, int(columns[0]))
+                free[block] = False
+                chosen.append(block)
+            if bool((self.touched(space) @ self._sizes < self._least).any()):
+                return True
+            if len(space) == 1:
+                return False
+            reached += int(np.sort(self._sizes[chosen])[:2].sum())
+        return False
+
+    def leaves(self, dimension: int) -> int:
+        """Branches at least: as many blocks as fit are touched, all but one dimension taken away, in any order."""
+        fit = int((np.cumsum(np.sort(self._sizes)[::-1]) < self._least).sum())
+        return math.comb(dimension - 1 + fit, fit)
+
+    def by_branches(self, space: Residues, touched: int, decided: frozenset[int]) -> bool:
+        """A block is either touched, which adds its people, or not, which makes the space smaller.
+
+        The vector looked for is on the branch that agrees with it.
+        """
+        if not len(space):
+            return False
+        self.work(space.size + STEP)
+        there = np.flatnonzero(self.touched(space).any(axis=0))
+        if len(space) == 1:
+            return bool(self._sizes[there].sum() < self._least)
+        open_blocks = [block for block in there.tolist() if block not in decided]
+        if not open_blocks:
+            return True
+        block = max(open_blocks, key=lambda one: int(self._sizes[one]))
+        size = int(self._sizes[block])
+        if self.by_branches(self.without(space, block), touched, decided):
+            return True
+        return touched + size < self._least and self.by_branches(space, touched + size, decided | {block})
+
+    def without(self, space: Residues, block: int) -> Residues:
+        """The vectors that are zero on a block."""
+        for column in np.flatnonzero(self._blocks == block):
+            (there,) = space[:, column].nonzero()
+            if len(there):
+                space = np.delete(self.cleared(space, int(there[0]), int(column)), there[0], axis=0)
+        return space
