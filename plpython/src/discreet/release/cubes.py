@@ -206,10 +206,13 @@ class Suppression:
         self, cell: Cell, up: int, down: int, options: int, higher: Whole, lower: Whole
     ) -> tuple[float, Cube] | None:
         """The cube that hides least, of those that can be added `up` times to one table, and taken off the other."""
-        related = np.ones((), dtype=np.bool_)
+        # two cells with one contributor each have the same one when somebody is in what they share
+        related, shared = np.ones((), dtype=np.bool_), []
         for dimension, node in zip(self.dimensions, cell, strict=True):
-            related = np.logical_and.outer(related, dimension.related[node])
-        blocked = (self.values <= 0) | (self.singles & ~related)
+            above, below = dimension.within[node], dimension.within[:, node]
+            related = np.logical_and.outer(related, above | below)
+            shared.append(np.where(above, node, np.arange(len(above))))
+        blocked = (self.values <= 0) | (self.singles & ~(related & self.singles[np.ix_(*shared)]))
         cost = np.where(self.hidden, HIDDEN_ALREADY, self.weights)
         pairs, lines, used = [], [], []
         for axis, dimension in enumerate(self.dimensions):

@@ -62,11 +62,10 @@ class Dimension:
         return matrix
 
     @cached_property
-    def related(self) -> NDArray[np.bool_]:
-        """Which nodes lie below or above which, each node being below itself."""
+    def within(self) -> NDArray[np.bool_]:
+        """Whether all leaves of the one node (row) are leaves of the other (column)."""
         shared = self.sums.T @ self.sums
-        sizes = np.diag(shared)
-        return np.asarray((shared == sizes[:, None]) | (shared == sizes[None, :]))
+        return np.asarray(shared == np.diag(shared)[:, None])
 
     @cached_property
     def children(self) -> dict[int, list[int]]:
