@@ -89,11 +89,13 @@ def size(subject: Subject) -> Iterator[Line]:
         return int(subject.cluster.sql(f"SELECT pg_total_relation_size('discreet.{table}')")) / PEOPLE
 
     keys = bytes_a_person("_personal_people")
-    before = bytes_a_person("_personal_page")
+    tiny = asked("SELECT count(*) FROM patient_personal WHERE age > 200", "c bigint", 0.00001)
     with subject.connect() as other, subject.connect(ASKER) as asking:
+        asking.execute(tiny)
+        before = bytes_a_person("_personal_page")
         other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM citizen")
         for _ in range(MANY):
-            asking.execute(asked("SELECT count(*) FROM patient_personal WHERE age > 200", "c bigint", 0.00001))
+            asking.execute(tiny)
         grown = bytes_a_person("_personal_page") - before
     name = "personal: ledger, bytes a person beside the keys"
     yield Line(name, "", f"{before:.1f}", f"keys {keys:.1f}", f"<= {BYTES}", before <= BYTES)
