@@ -223,6 +223,8 @@ def _write(plpy: Plpy, wanted: Wish, columns: Sequence[str], made: Recoding, row
     record = ", ".join(f"r.{identifier(name)}" for name in columns)
     same = " AND ".join(f"r.{identifier(name)} IS NOT DISTINCT FROM c.c{place}" for place, name in enumerate(columns))
     order = ", ".join(str(place + 1) for place in range(len(published)))
+    # the planner takes the comparisons that follow equal hashes for filters, and would loop; ends with the function
+    plpy.execute("SELECT set_config('enable_nestloop', 'off', true)")
     plpy.execute(
         f"CREATE TABLE {wanted.target} AS SELECT {', '.join(published)} FROM {wanted.table.name} AS r"
         f" JOIN {CELL} AS c ON hash_record_extended(ROW({record}), 0) = c.key AND {same}"
