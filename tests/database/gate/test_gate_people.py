@@ -206,7 +206,7 @@ def test_little_memory_leaves_it_to_nested_sql(asker: Asker) -> None:
     asker.admin.execute(sql.SQL("ALTER ROLE {} SET discreet.people_memory = '64kB'").format(sql.Identifier(asker.role)))
     try:
         poor = Asker(asker.database, asker.role)
-        assert poor.truth("SELECT setconfig FROM pg_db_role_setting WHERE setrole <> 0") == [
+        assert poor.truth(f"SELECT setconfig FROM pg_db_role_setting WHERE setrole = '{asker.role}'::regrole") == [
             (["discreet.people_memory=64kB"],)
         ]
         assert poor.json(question, 100) == [{"n": truth[0][0]}] == asker.json(question, 100, fresh=True)

@@ -39,12 +39,10 @@ WILD = """
     SELECT discreet.protect('hr.none', 'id', dataset => 'staff');
     CREATE TABLE hr.open (id int PRIMARY KEY, x int);
     GRANT SELECT ON hr.open TO PUBLIC;
-    GRANT USAGE ON SCHEMA hr, census TO PUBLIC;
 """
 AWAY = """
     SELECT discreet.unprotect('hr.wild'), discreet.unprotect('hr.many'), discreet.unprotect('hr.none');
     DROP TABLE hr.wild, hr.many, hr.none, hr.open;
-    REVOKE USAGE ON SCHEMA hr, census FROM PUBLIC;
 """
 
 
