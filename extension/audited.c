@@ -38,8 +38,6 @@ discreet_person(PG_FUNCTION_ARGS)
 	TransactionId writer;
 	pg_uuid_t  *person;
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
 	if (type == NULL)
 	{
 		type = lookup_type_cache(get_fn_expr_argtype(fcinfo->flinfo, 0), TYPECACHE_HASH_EXTENDED_PROC_FINFO);

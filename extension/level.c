@@ -72,6 +72,10 @@ static bool trusted;
 static int64 clearance;
 static int64 high_water = 0;
 
+/* the label at which a transaction has written: what it reads above must not decide whether that is rolled back */
+static TransactionId writer = InvalidTransactionId;
+static int64 written_at;
+
 /* the wish, read once */
 static bool wish_known = false;
 static int64 wish;
@@ -377,6 +381,11 @@ label_to_read(int64 *label)
 				 errhint("Use EXPLAIN without ANALYZE.")));
 	if (!label_of_session(label))
 		return false;
+	if (!trusted && *label != written_at && TransactionIdIsValid(writer) && writer == GetTopTransactionIdIfAny())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("this transaction has written at label %s", text_to_cstring(label_text(written_at))),
+				 errhint("End it before going to another label.")));
 	high_water |= *label;
 	return true;
 }
@@ -421,6 +430,8 @@ discreet_written_label(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role %s has no clearance", GetUserNameFromId(GetSessionUserId(), false)),
 				 errhint("The security officer gives one with discreet.mls_clear().")));
+	writer = GetTopTransactionId();
+	written_at = label;
 	written = label_text(label);
 	for (int n = 0; n < PG_NARGS(); n++)
 	{

@@ -253,6 +253,7 @@ learn_people(const char *list, Size length, bool by_integer)
 		Size		old_length = old ? old->list_length : 0;
 
 		known.segment = NULL;
+		known.map = NULL;			/* should there be no memory for another */
 		map = new_map(people + (old ? old->people : 0), length + old_length, by_integer);
 		if (old != NULL)
 			memcpy(PART(map, list, char), PART(old, list, char), old_length);

@@ -22,6 +22,7 @@ CREATE FUNCTION discreet._person(unit "any", tableoid oid, xmin xid, ctid tid, s
 RETURNS uuid
 LANGUAGE c
 IMMUTABLE
+STRICT
 PARALLEL SAFE
 SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_person';

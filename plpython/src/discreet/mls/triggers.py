@@ -9,6 +9,7 @@ deleted stays as a tombstone for rows above that borrow from it.
 
 from __future__ import annotations
 
+from discreet.core.errors import InvalidParameterError
 from discreet.mls.table import ABSENT, OWN, Table, listed, literal, slot
 from discreet.mls.view import visible
 
@@ -375,7 +376,13 @@ $trigger$"""
 
 
 def functions(table: Table) -> list[str]:
-    return [load_function(table), insert_function(table), update_function(table), delete_function(table)]
+    texts = [load_function(table), insert_function(table), update_function(table), delete_function(table)]
+    if any(text.count("$trigger$") != 2 for text in texts):
+        # a name, a CHECK or a default would end the body of a function, and go on as SQL
+        raise InvalidParameterError(
+            f"a name or an expression of {table.view} has $trigger$ in it", "Write it otherwise."
+        )
+    return texts
 
 
 def create_triggers(table: Table) -> list[str]:

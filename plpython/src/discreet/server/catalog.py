@@ -67,6 +67,15 @@ BELOW = """
 """
 
 
+def require_built_in(column: Column) -> None:
+    """Input functions and casts of a user's type would run with our rights."""
+    if not column.built_in:
+        raise InvalidParameterError(
+            f'column "{column.name}" is of type {column.base_type}, which is not built in',
+            "Take a column of numbers, text, uuid or the like.",
+        )
+
+
 class DatabaseCatalog:
     """Reads and writes the tables of schema discreet, with the rights of the extension's owner."""
 
@@ -124,7 +133,7 @@ class DatabaseCatalog:
 
     def accepts(self, column: Column, value: str) -> bool:
         """Only for built-in types: the input function of a user's type would run with our rights."""
-        assert column.built_in
+        require_built_in(column)
         try:
             with self._plpy.subtransaction():
                 self._run(f"SELECT :value::{column.base_type}", value=value)
@@ -134,7 +143,7 @@ class DatabaseCatalog:
 
     def equal_values(self, column: Column, values: tuple[str, ...]) -> tuple[str, str] | None:
         """Two of the values that the column's type holds to be equal, or None."""
-        assert column.built_in
+        require_built_in(column)
         collate = "" if column.collation is None else f" COLLATE {column.collation}"
         try:
             with self._plpy.subtransaction():

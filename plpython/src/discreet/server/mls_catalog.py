@@ -45,7 +45,26 @@ COLUMNS = """
 
 # each with what to do about it
 OBSTACLES = """
-    SELECT 'is partitioned' AS what, 'Make each partition a table of its own.' AS hint
+    -- the view's triggers and the acts of officers run with the rights of the extension, and the owner's code within
+    SELECT format('belongs to %s, who is no superuser', c.relowner::regrole) AS what,
+        'Let a superuser own it; its grants decide who may use it.' AS hint
+    FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner WHERE c.oid = :oid::oid AND NOT r.rolsuper
+    UNION ALL SELECT DISTINCT format('depends on %s, which is no superuser''s',
+                                     pg_describe_object(d.refclassid, d.refobjid, 0)),
+        'Let a superuser own it, or do without it.'
+    FROM pg_depend d
+    LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid
+    LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
+    LEFT JOIN pg_type t ON d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid
+    JOIN pg_roles r ON r.oid = coalesce(p.proowner, o.oprowner, t.typowner)
+    WHERE NOT r.rolsuper
+      AND (d.classid = 'pg_class'::regclass
+           AND (d.objid = :oid::oid OR d.objid IN (SELECT indexrelid FROM pg_index WHERE indrelid = :oid::oid))
+           OR d.classid = 'pg_constraint'::regclass
+           AND d.objid IN (SELECT k.oid FROM pg_constraint k WHERE k.conrelid = :oid::oid)
+           OR d.classid = 'pg_attrdef'::regclass
+           AND d.objid IN (SELECT f.oid FROM pg_attrdef f WHERE f.adrelid = :oid::oid))
+    UNION ALL SELECT 'is partitioned' AS what, 'Make each partition a table of its own.' AS hint
     FROM pg_class WHERE oid = :oid::oid AND relkind = 'p'
     UNION ALL SELECT 'is a partition, or inherits', 'Detach it first.' FROM pg_inherits WHERE inhrelid = :oid::oid
     UNION ALL SELECT 'has tables that inherit from it', 'Let them not inherit first.'
