@@ -216,6 +216,11 @@ def test_partitions_present_and_to_come_are_covered(carol: Connection) -> None:
     ("made", "message"),
     [
         ("(id int, yes boolean) PARTITION BY LIST (yes)", "decides on the partition"),
+        (
+            "(id int, place int, yes boolean) PARTITION BY LIST (place);"
+            " CREATE TABLE hr.odd_1 PARTITION OF hr.odd FOR VALUES IN (1) PARTITION BY LIST (yes)",
+            "decides on the partition",
+        ),
         ("(id int PRIMARY KEY, no boolean, yes boolean GENERATED ALWAYS AS (no) STORED)", "generated"),
         ("(id int PRIMARY KEY, yes hr.answer)", "domain type"),
         ("(id numeric PRIMARY KEY, yes boolean)", "cannot name the person"),
