@@ -1,5 +1,7 @@
 """Sizes and statistics of the ledger's tables, which PostgreSQL shows to everybody."""
 
+import time
+
 from tests.village import Village
 
 WRITES = """
@@ -8,16 +10,20 @@ WRITES = """
     WHERE c.relnamespace = 'discreet'::regnamespace AND c.relname LIKE '\\_personal%' ORDER BY 1
 """
 
+LEDGERS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'discreet ledger'"
+
 
 def written(village: Village, question: str) -> list[tuple[object, ...]]:
     """How the sizes and counts change by a question; a fresh session, whose ledger connection then ends and reports."""
     before = village.nora.execute(WRITES).fetchall()
+    others = set(village.admin.execute(LEDGERS).fetchall())
     session = village.connect()
     village.ask(question, connection=session)
     session.close()
-    wait = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'discreet ledger'"
-    while village.admin.execute(wait).fetchone() != (0,):
-        pass
+    for _ in range(600):
+        if set(village.admin.execute(LEDGERS).fetchall()) <= others:
+            break
+        time.sleep(0.1)
     after = village.nora.execute(WRITES).fetchall()
     return [
         (old[0], *(int(str(b)) - int(str(a)) for a, b in zip(old[1:], new[1:], strict=True)))
