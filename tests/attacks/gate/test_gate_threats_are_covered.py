@@ -22,5 +22,5 @@ def test_every_file_is_an_attack_of_the_threat_model() -> None:
 
 def test_no_row_of_the_page_is_overlooked() -> None:
     """A row that is written otherwise than the pattern would be checked by nobody."""
-    assert len(LISTED) == len(re.findall(r"^\| (?!attack |.*test_mls_)", PAGE, re.MULTILINE)) > 90
+    assert len(LISTED) == len(re.findall(r"^\| (?!attack |.*\| test_(?!gate_))", PAGE, re.MULTILINE)) > 90
     assert [name for name, times in Counter(LISTED).items() if times > 1] == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from tests.attacks.gate.asking import ask, how_it_ends
 from tests.attacks.target import Target
@@ -56,9 +58,10 @@ OBJECTS = """
 
 
 @pytest.fixture
-def objects(gated: Target) -> Target:
+def objects(gated: Target) -> Iterator[Target]:
     gated.admin.execute(OBJECTS)
-    return gated
+    yield gated
+    gated.admin.execute("SELECT discreet.describe_column('hr.person', 'name')")
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
