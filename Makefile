@@ -104,7 +104,7 @@ bench: test-packages install  ## ratios to native SQL, measured in one run
 reference: test-packages up  ## write docs/reference.md anew, from the comments in the database and the gate's tables
 	@$(VENV)/python dev/reference.py
 
-plots: install  ## draw the plots of the documentation anew
+plots: install  ## draw the pictures of the documentation anew (needs chromium)
 	@python3 dev/plots.py
 
 imagecheck:  ## build the image without Docker, on a base of its own, and ask its server a question (docker/check)

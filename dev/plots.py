@@ -1,8 +1,14 @@
-"""Draws the plots of the documentation anew, from answers of a throw-away server: `make plots`."""
+"""Draws the pictures of the documentation anew, from answers of a throw-away server: `make plots`.
+
+The report of a release is that of the publisher's guide, by its own SQL, photographed by Chromium.
+"""
 
 from __future__ import annotations
 
 import math
+import re
+import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -90,6 +96,23 @@ def drawing(found: Callable[[float], list[float]]) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
+def photograph_report(cluster: Cluster, page: Path, picture: Path) -> None:
+    """The report of the release that the publisher's guide makes, as an analyst would see it in a browser."""
+    blocks = re.findall(r"```sql\n(.*?)```", (ROOT / "docs" / "publisher.md").read_text(), re.DOTALL)
+    (guide,) = [block for block in blocks if "discreet.anonymize('patient', 'patient_release'" in block]
+    cluster.sql(guide)
+    page.write_text(cluster.sql("SELECT discreet.release_report('public.patient_release')"))
+    browser = shutil.which("chromium")
+    if browser is None:
+        raise SystemExit("Please install chromium: the picture of a report is taken by it")
+    subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+         "--hide-scrollbars", f"--user-data-dir={page.parent / 'browser'}", "--window-size=720,1250",
+         f"--screenshot={picture}", page.as_uri()],
+        check=True, capture_output=True,
+    )  # fmt: skip
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="discreet-plots-", dir="/var/tmp") as folder:
         Path(folder).chmod(0o755)
@@ -98,6 +121,7 @@ def main() -> None:
             cluster.start()
             cluster.sql("SET client_min_messages = warning; CREATE EXTENSION discreet CASCADE")
             (ROOT / "docs" / "local.svg").write_text(drawing(lambda epsilon: estimates(cluster, epsilon)))
+            photograph_report(cluster, Path(folder) / "report.html", ROOT / "docs" / "release_report.png")
         finally:
             cluster.remove()
 
