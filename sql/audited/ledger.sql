@@ -1,7 +1,7 @@
 -- The history of audited tables, on the ledger's connection: read there, and written only where nothing came in between.
 
 -- discreet._ledger_audit_read: what came after a position. request: relation, after.
--- answer: seed, position (how far the history has come), start (from where it is told), base, events, known (people).
+-- answer: seed, position (how far the history has come; null, perhaps with the unit's old type: nothing can be said), start (from where it is told), base, events, known (people).
 -- A long history comes in pieces: who reads asks again, after the last event.
 CREATE FUNCTION discreet._ledger_audit_read(request jsonb)
 RETURNS jsonb
@@ -24,6 +24,12 @@ BEGIN
     SELECT a.* INTO history FROM discreet._audit a WHERE a.relation = audited;
     IF NOT FOUND THEN
         RETURN jsonb_build_object('position', NULL);
+    END IF;
+    -- another type has another hash: everybody would be somebody new
+    IF history.unit_type <> (SELECT format_type(u.atttypid, NULL)
+                             FROM discreet._protected_table p JOIN pg_attribute u ON u.attrelid = p.relation AND u.attnum = p.unit_attnum
+                             WHERE p.relation = audited) THEN
+        RETURN jsonb_build_object('position', NULL, 'unit_type', history.unit_type);
     END IF;
     IF start < history.floor OR start > history.position OR start = 0 THEN
         SELECT b.* INTO whole FROM discreet._audit_base b

@@ -1,12 +1,14 @@
 -- What was answered about audited tables. It outlives unprotect(): only audit_reset() and DROP TABLE forget it.
 CREATE TABLE discreet._audit (
-    relation regclass PRIMARY KEY,
-    seed     bigint NOT NULL,
-    position bigint NOT NULL DEFAULT 0,
-    floor    bigint NOT NULL DEFAULT 0
+    relation  regclass PRIMARY KEY,
+    seed      bigint NOT NULL,
+    unit      name NOT NULL,
+    unit_type text NOT NULL,
+    position  bigint NOT NULL DEFAULT 0,
+    floor     bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE discreet._audit IS
-'How far the history of an audited table has come, where it begins, and the seed of the hashes that tell its people apart.';
+'How far the history of an audited table has come, where it begins, and what its people are told apart by: a column, its type, the seed of their hashes.';
 
 -- An event is what an answer adds to the history (discreet.audited.history). Compressed already.
 CREATE TABLE discreet._audit_event (

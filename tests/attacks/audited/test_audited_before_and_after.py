@@ -81,3 +81,28 @@ def test_writes_of_the_same_transaction_are_seen(payroll: Payroll) -> None:
         assert payroll.ending(DEPT) == "answer"
     finally:
         payroll.admin.execute("REVOKE ALL ON hr.employee FROM ana; REVOKE ALL (id, dept) ON hr.employee FROM ana")
+
+
+def test_another_type_of_the_unit_makes_nobody_somebody_new(payroll: Payroll) -> None:
+    payroll.admin.execute(
+        """
+        CREATE TABLE hr.copy (id int PRIMARY KEY, badge int UNIQUE NOT NULL, salary int NOT NULL);
+        INSERT INTO hr.copy SELECT n, n, 5000 + n FROM generate_series(1, 200) n;
+        SELECT discreet.protect('hr.copy', 'id', dataset, policy => 'audited')
+        FROM discreet.protected_tables WHERE relation = 'hr.employee'::regclass;
+        SELECT discreet.describe_column('hr.copy', 'id', visibility => 'public');
+        """
+    )
+    question = "SELECT sum(salary) FROM hr.copy WHERE id BETWEEN {} AND 150"
+    try:
+        assert payroll.ending(question.format(100)) == "answer"
+        assert payroll.ending(question.format(101)) == "DP006"
+        payroll.admin.execute("ALTER TABLE hr.copy ALTER id TYPE numeric")
+        assert payroll.ending(question.format(101)) == "DP001"
+        payroll.admin.execute("ALTER TABLE hr.copy ALTER id TYPE int")
+        assert payroll.ending(question.format(101)) == "DP006"
+        payroll.admin.execute("SELECT discreet.unprotect('hr.copy')")
+        with pytest.raises(Exception, match="people named by column id"):
+            payroll.admin.execute("SELECT discreet.protect('hr.copy', 'badge', 'hr.employee', policy => 'audited')")
+    finally:
+        payroll.admin.execute("DROP TABLE hr.copy")

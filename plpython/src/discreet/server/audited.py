@@ -242,6 +242,11 @@ def refreshed(gate: Any, relation: int) -> Kept:
     kept = KEPT.setdefault(relation, Kept(history=History.empty()))
     while True:
         told = gate.ledger("audit_read", {"relation": relation, "after": kept.position})
+        if told.get("unit_type") is not None:
+            raise RefusedShapeError(
+                f"people were named by values of type {told['unit_type']} when questions were answered, and now are not",
+                "A curator calls discreet.audit_reset(), or gives the column its old type.",
+            )
         if told["position"] is None:
             raise RefusedShapeError(
                 "the table has no audit: it is a part of one that had",
@@ -380,7 +385,10 @@ def audit_reset(plpy: Plpy, relation: str | None, reason: str | None) -> None:
         raise InvalidParameterError("the reason is empty", "Say why what was answered can no longer be put together.")
     run(
         plpy,
-        "UPDATE discreet._audit SET position = position + 1, floor = position + 1 WHERE relation = :oid::oid",
+        "UPDATE discreet._audit a SET position = a.position + 1, floor = a.position + 1, unit = p.unit,"
+        " unit_type = format_type(u.atttypid, NULL)"
+        " FROM discreet._protected_table p JOIN pg_attribute u ON u.attrelid = p.relation AND u.attnum = p.unit_attnum"
+        " WHERE a.relation = :oid::oid AND p.relation = a.relation",
         oid=table.oid,
     )
     for name in ("_audit_event", "_audit_base", "_audit_known"):

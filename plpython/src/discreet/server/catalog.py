@@ -281,9 +281,23 @@ class DatabaseCatalog:
             oid=relation.oid,
         )
         self._run(
-            "INSERT INTO discreet._audit (relation, seed) VALUES (:oid::oid, :seed::bigint) ON CONFLICT DO NOTHING",
+            "INSERT INTO discreet._audit (relation, seed, unit, unit_type)"
+            " SELECT p.relation, :seed::bigint, p.unit, format_type(u.atttypid, NULL)"
+            " FROM discreet._protected_table p"
+            " JOIN pg_attribute u ON u.attrelid = p.relation AND u.attnum = p.unit_attnum"
+            " WHERE p.relation = :oid::oid ON CONFLICT DO NOTHING",
             oid=relation.oid, seed=secrets.randbits(64) - 2**63,
         )  # fmt: skip
+        other = self._run(
+            "SELECT a.unit FROM discreet._audit a JOIN discreet._protected_table p USING (relation)"
+            " WHERE a.relation = :oid::oid AND a.unit <> p.unit",
+            oid=relation.oid,
+        )
+        if len(other) > 0:
+            raise InvalidParameterError(
+                f"what was answered about {relation.quoted_name} is about people named by column {other[0]['unit']}",
+                "Protect it by that column; discreet.audit_reset() then forgets what was answered.",
+            )
         return len(found) > 0
 
     def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None:
