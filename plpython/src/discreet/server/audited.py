@@ -244,7 +244,7 @@ def refreshed(gate: Any, relation: int) -> Kept:
         told = gate.ledger("audit_read", {"relation": relation, "after": kept.position})
         if told.get("unit_type") is not None:
             raise RefusedShapeError(
-                f"people were named by values of type {told['unit_type']} when questions were answered, and now are not",
+                f"people were named by values of type {told['unit_type']} when questions were answered, not now",
                 "A curator calls discreet.audit_reset(), or gives the column its old type.",
             )
         if told["position"] is None:
