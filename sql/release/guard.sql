@@ -23,15 +23,38 @@ $python$;
 COMMENT ON FUNCTION discreet.create_release_view(text, regclass, text[], int, text, int, text[]) IS
 'Makes a view that shows only rows of classes of at least k rows and l sensitive values, kept right as the data changes.';
 
+-- discreet._require_reader: what was published of a table is the business of those who may read it.
+CREATE FUNCTION discreet._require_reader(source text)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    IF has_any_column_privilege(discreet._caller(), to_regclass(source), 'SELECT') IS NOT TRUE THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'insufficient_privilege',
+            MESSAGE = format('permission denied for %s', coalesce(source, 'NULL')),
+            HINT = 'Releases are made with your own rights: you need SELECT on it.';
+    END IF;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._require_reader(text) IS
+'Raises unless the caller may read some column of a table.';
+
 -- discreet._remember_release: what was published is known to later releases.
 CREATE FUNCTION discreet._remember_release(published jsonb, labels text[], sizes bigint[])
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
+AS $plpgsql$
+BEGIN
+    PERFORM discreet._require_reader(published ->> 'source');
     WITH made AS (
         INSERT INTO discreet._release (release, relation, source, kind, quasi_identifiers, sensitive, k, l, t, definition,
                                        report, publisher)
@@ -45,8 +68,9 @@ AS $sql$
         RETURNING id)
     INSERT INTO discreet._release_class (release, class, label, size)
     SELECT made.id, c.class - 1, c.label, c.size
-    FROM made, ROWS FROM (unnest(labels), unnest(sizes)) WITH ORDINALITY AS c(label, size, class)
-$sql$;
+    FROM made, ROWS FROM (unnest(labels), unnest(sizes)) WITH ORDINALITY AS c(label, size, class);
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._remember_release(jsonb, text[], bigint[]) IS 'What was published is known to later releases.';
 
 -- discreet._earlier_releases: what was published of a table before; until the end of the transaction nobody else publishes.
@@ -59,6 +83,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
+    PERFORM discreet._require_reader(source);
     LOCK TABLE discreet._release IN SHARE ROW EXCLUSIVE MODE;
     RETURN QUERY
     SELECT r.release, r.kind, r.quasi_identifiers, r.k, r.l, r.sensitive, r.definition,

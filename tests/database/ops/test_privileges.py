@@ -174,6 +174,7 @@ EXPECTED = """
  -       -       X       X       -       -       release_report()
  -       -       r       r       -       -       releases
  -       -       X       -       -       -       _remember_release()
+ -       -       -       -       -       -       _require_reader()
  -       -       X       -       -       -       _earlier_releases()
  -       -       -       -       -       -       _release
  -       -       -       -       -       -       _release_class

@@ -175,6 +175,28 @@ def test_only_who_published_may_forget(database: Database, people: Connection, m
         other.execute("SELECT discreet.forget_release('public.first')")
 
 
+def test_only_who_may_read_the_table_sees_or_writes_what_was_published_of_it(
+    database: Database, people: Connection, make_role: MakeRole
+) -> None:
+    publish(people, "first", '{"age": "auto"}')
+    role = make_role("rita", "discreet_curator")
+    rita = database.connect(role)
+    claimed = """{"release": "public.never", "source": "public.person", "kind": "table", "quasi_identifiers": ["age"],
+                  "k": 2, "definition": {"method": "view"}, "report": {}}"""
+    read = "SELECT release FROM discreet._earlier_releases('public.person')"
+    written = "SELECT discreet._remember_release(%s, '{}', '{}')"
+    for query, parameters in ((read, []), (written, [claimed]), (written, [claimed.replace("person", "ghost")])):
+        with refused("42501", "permission denied for public.", "you need SELECT on it"):
+            rita.execute(query, parameters)
+    assert people.execute("SELECT release FROM discreet.releases").fetchall() == [("public.first",)]
+    people.execute(f"GRANT SELECT (age) ON person TO {role}")
+    assert rita.execute(read).fetchall() == [("public.first",)]
+    rita.execute(written, [claimed])
+    assert people.execute("SELECT publisher FROM discreet.releases WHERE release = 'public.never'").fetchall() == [
+        (role,)
+    ]
+
+
 def test_the_report_is_a_page(people: Connection) -> None:
     publish(people, "first", '{"age": "auto", "town": "suppress"}', most=0.1)
     for name in ("public.first", "first"):
