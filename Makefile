@@ -22,8 +22,8 @@ help:  ## list every target
 
 ##-- the two commands
 
-demo: up  ## a first session on a private cluster that it starts itself
-	@$(CLUSTER) demo
+demo: install  ## a tour in chapters, on a cluster of its own (CHAPTER=tracker: one of them; CHAPTER=? lists them)
+	@python3 demo/tour.py $(if $(CHAPTER),'$(CHAPTER)')
 
 test: test-packages install lint unit corpus database clients statistical attacks updatecheck  ## everything that CI runs
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from dev.cluster import Cluster
+from dev.cluster import Cluster, throw_away
 
 SETTINGS = {
     "shared_buffers": "512MB",
@@ -21,15 +18,6 @@ SETTINGS = {
 
 @contextmanager
 def throw_away_cluster(**settings: str) -> Iterator[Cluster]:
-    folder = Path(tempfile.mkdtemp(prefix="discreet-bench-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    cluster = Cluster(folder / "cluster", settings=SETTINGS | settings)
-    try:
-        cluster.start()
+    with throw_away(**(SETTINGS | settings)) as cluster:
         cluster.sql("SET client_min_messages = warning; CREATE EXTENSION discreet CASCADE")
         yield cluster
-    finally:
-        try:
-            cluster.remove()
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)

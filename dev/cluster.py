@@ -1,6 +1,6 @@
 """A private PostgreSQL cluster: own data folder, own socket and port, run by an unprivileged user.
 
-`make up | down | reset | psql | dsn | demo` call this as a program; the tests use class Cluster for throw-away ones.
+`make up | down | reset | psql | dsn` call this as a program; tests, demo and benchmarks make throw-away ones.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -144,6 +147,29 @@ class Cluster:
         shutil.rmtree(self.socket, ignore_errors=True)
 
 
+@contextmanager
+def throw_away_folder() -> Iterator[Path]:
+    """A folder below /var/tmp, where the server's user can reach it."""
+    folder = Path(tempfile.mkdtemp(prefix="discreet-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def throw_away(**settings: str) -> Iterator[Cluster]:
+    """A running cluster that is gone afterwards, whatever happens."""
+    with throw_away_folder() as folder:
+        cluster = Cluster(folder / "cluster", settings=settings)
+        try:
+            cluster.start()
+            yield cluster
+        finally:
+            cluster.remove()
+
+
 def own_cluster() -> Cluster:
     """The cluster of this checkout. Root's is outside the checkout, where user postgres can reach it."""
     if os.getuid() != 0:
@@ -187,11 +213,6 @@ def psql(cluster: Cluster) -> None:
     os.execv(program, [program, cluster.dsn("discreet"), *sys.argv[2:]])
 
 
-def demo(cluster: Cluster) -> None:
-    command = ["bash", str(ROOT / "demo" / "first_session.sh"), cluster.dsn("discreet")]
-    sys.exit(subprocess.run(command).returncode)
-
-
 def main(verb: str) -> None:
     cluster = own_cluster()
     if verb == "up":
@@ -205,10 +226,8 @@ def main(verb: str) -> None:
         psql(cluster)
     elif verb == "dsn":
         print(cluster.dsn("discreet"))
-    elif verb == "demo":
-        demo(cluster)
     else:
-        sys.exit("usage: dev/cluster.py up|down|reset|psql|dsn|demo")
+        sys.exit("usage: dev/cluster.py up|down|reset|psql|dsn")
 
 
 if __name__ == "__main__":

@@ -7,18 +7,16 @@ dropped by pytest-postgresql.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import psycopg
 from pytest_postgresql.janitor import DatabaseJanitor
 
 os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
 
-from dev.cluster import Cluster
+
+from dev.cluster import Cluster, throw_away
 
 FAST_AND_FORGETFUL = {
     "fsync": "off",
@@ -34,26 +32,10 @@ MakeRole = Callable[..., str]
 
 
 @contextmanager
-def throw_away_folder() -> Iterator[Path]:
-    """A folder below /var/tmp, where the server's user can reach it."""
-    folder = Path(tempfile.mkdtemp(prefix="discreet-test-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
 def throw_away_cluster(**settings: str) -> Iterator[Cluster]:
-    """A running cluster that is gone afterwards, whatever happens."""
-    with throw_away_folder() as folder:
-        cluster = Cluster(folder / "cluster", settings=FAST_AND_FORGETFUL | settings)
-        try:
-            cluster.start()
-            yield cluster
-        finally:
-            cluster.remove()
+    """A running cluster that is gone afterwards, whatever happens, and loses data in a power cut."""
+    with throw_away(**(FAST_AND_FORGETFUL | settings)) as cluster:
+        yield cluster
 
 
 class Database:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from dev.cluster import Cluster
-from tests.databases import Connection, throw_away_folder
+from dev.cluster import Cluster, throw_away_folder
+from tests.databases import Connection
 from tests.office import ANALYST, CANARY, NOISE, READER, Office
 
 PORT = 54431

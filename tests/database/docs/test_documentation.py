@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from demo import tour
 from dev.cluster import ROOT, Cluster
 from dev.reference import reference
 from tests.conftest import Database
@@ -24,13 +25,14 @@ BLOCK = re.compile(r"(?:<!-- role: (\w+) -->\n)?```sql\n(.*?)```\n(?:```text\n(.
 
 @pytest.fixture(scope="session")
 def demo_database(cluster: Cluster) -> Iterator[Database]:
-    """What `make demo` leaves behind, its curator's acts and questions included."""
-    subprocess.run(["bash", ROOT / "demo" / "first_session.sh", cluster.dsn()], check=True, capture_output=True)
+    """What the first chapter of `make demo` leaves behind, its curator's acts and questions included."""
+    tour.set_stage(cluster)
+    assert "verify_log" in "".join(tour.played(cluster, "question"))
     database = Database(cluster, "discreet_demo")
     yield database
     database.close()
-    cluster.sql("DROP DATABASE discreet_demo")
-    cluster.sql("DROP ROLE carol; DROP ROLE ann; DROP ROLE otto; DROP ROLE hr_team; DROP ROLE IF EXISTS clinic_team")
+    tour.strike(cluster)
+    cluster.sql("DROP ROLE IF EXISTS clinic_team")
 
 
 def blocks(page: Path) -> list[tuple[str, str, str | None]]:
@@ -78,7 +80,7 @@ def test_every_sql_block_runs_and_prints_what_it_says(page: Path, demo_database:
 
 def test_the_first_session_of_the_readme_is_that_of_the_demo() -> None:
     statements = [sql for _, sql, _ in blocks(ROOT / "README.md")]
-    demo = "".join((ROOT / "demo" / f"{part}.sql").read_text() for part in ("curator", "analyst", "auditor"))
+    demo = tour.CHAPTERS["question"].read_text()
     for line in "".join(statements).splitlines():
         if not line.startswith("SELECT dataset, role"):
             assert line in demo

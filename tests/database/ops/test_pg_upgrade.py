@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import psycopg
-from dev.cluster import Cluster
+from dev.cluster import Cluster, throw_away_folder
 from dev.interpreter import pg_config
-from tests.databases import FAST_AND_FORGETFUL, throw_away_folder
+from tests.databases import FAST_AND_FORGETFUL
 
 PEOPLE = """
     SET client_min_messages = warning;

@@ -14,8 +14,8 @@ from pathlib import Path
 import psycopg
 import pytest
 from dev import cluster as private_cluster
-from dev.cluster import Cluster
-from tests.databases import FAST_AND_FORGETFUL, throw_away_cluster, throw_away_folder
+from dev.cluster import Cluster, throw_away_folder
+from tests.databases import FAST_AND_FORGETFUL, throw_away_cluster
 
 
 @pytest.fixture(scope="module")
@@ -174,4 +174,4 @@ def test_an_unknown_verb_is_answered_with_the_known_ones() -> None:
     program = Path(private_cluster.__file__)
     done = subprocess.run([sys.executable, str(program), "sideways"], capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "usage: dev/cluster.py up|down|reset|psql|dsn|demo" in done.stderr
+    assert "usage: dev/cluster.py up|down|reset|psql|dsn" in done.stderr

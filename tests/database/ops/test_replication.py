@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from dev.cluster import Cluster
-from tests.databases import FAST_AND_FORGETFUL, Connection, throw_away_folder
+from dev.cluster import Cluster, throw_away_folder
+from tests.databases import FAST_AND_FORGETFUL, Connection
 from tests.messages import refused
 
 # commits must be on disk here: the primary is killed

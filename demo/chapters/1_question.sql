@@ -1,0 +1,37 @@
+-- A first session: a curator protects a table, an analyst asks in plain SQL, an auditor looks on.
+\connect - carol
+
+-- The curator protects a table: who the people are, and the total they may ever lose.
+SELECT discreet.protect('hr.employee', unit => 'id', epsilon => 2);
+
+-- What is known of its columns without looking: bounds and categories.
+SELECT discreet.describe_column('hr.employee', 'salary', lower => 20000, upper => 200000);
+SELECT discreet.describe_column('hr.employee', 'dept', categories =>
+    '{Engineering,Executive,Finance,Human resources,Legal,Production,Research,Sales,Support}');
+
+-- A team gets a part of that budget; whoever is a member of it can spend it.
+SELECT discreet.grant_budget('hr.employee', 'hr_team', epsilon => 1);
+
+\connect - ann
+
+-- Ann may not read the table. She writes plain SQL, and it is answered privately, at the price she wishes.
+SET discreet.epsilon = 0.5;
+SELECT dept, count(*), avg(salary) FROM hr.employee GROUP BY dept ORDER BY dept;
+
+-- The price was paid before a row was read. A rollback does not bring it back.
+BEGIN;
+SET LOCAL discreet.epsilon = 0.3;
+SELECT avg(salary) FILTER (WHERE gender = 'F') AS women, avg(salary) FILTER (WHERE gender = 'M') AS men FROM hr.employee;
+ROLLBACK;
+SELECT dataset, role, epsilon_limit, epsilon_spent, epsilon_left FROM discreet.budget_status ORDER BY role NULLS FIRST;
+
+-- Who asks about one person is refused, and who asks for more than is left.
+SELECT count(*) FROM hr.employee WHERE id = 17 AND salary > 100000;
+SET discreet.epsilon = 5;
+SELECT count(*) FROM hr.employee WHERE gender = 'F';
+
+\connect - otto
+
+-- Who asked what, at what price; and a log that shows tampering.
+SELECT id, role, epsilon, left(regexp_replace(ltrim(question), '\s+', ' ', 'g'), 60) AS question FROM discreet.charges ORDER BY id;
+SELECT dataset, charges, intact, finding FROM discreet.verify_log();
