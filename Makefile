@@ -3,6 +3,7 @@
 
 PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
 SIZE ?= 1
+REPORT ?= build/report.html
 PYTEST_ARGS ?=
 # a process per core, each with a cluster of its own
 PYTEST = $(VENV)/pytest -n auto --dist loadfile
@@ -14,7 +15,7 @@ CLUSTER := PG_CONFIG=$(PG_CONFIG) SIZE=$(SIZE) python3 dev/cluster.py
 export PG_CONFIG
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test up down reset psql dsn build install uninstall lint unit corpus database clients statistical \
+.PHONY: help demo test up down reset psql dsn report build install uninstall lint unit corpus database clients statistical \
         attacks bench compilecheck updatecheck reference plots imagecheck lock clean server-packages test-packages
 
 help:  ## list every target
@@ -44,6 +45,9 @@ psql: up  ## open psql in the private cluster as its superuser
 dsn:  ## print a connection string for the private cluster; append ' user=NAME' for another role
 	@$(MAKE) -s up >&2
 	@$(CLUSTER) dsn
+
+report: install  ## write the report of a sample installation to build/report.html (REPORT=path for another place)
+	@python3 demo/report.py $(REPORT)
 
 ##-- building and installing
 

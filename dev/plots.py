@@ -1,14 +1,13 @@
 """Draws the pictures of the documentation anew, from answers of a throw-away server: `make plots`.
 
-The report of a release is that of the publisher's guide, by its own SQL, photographed by Chromium.
+Reports are photographed by Chromium: that of the release of the publisher's guide, by its own SQL, and that of the
+sample installation of `make report`.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,6 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
+from demo.report import write_sample_report  # noqa: E402
+
+from dev.browser import photograph  # noqa: E402
 from dev.cluster import Cluster  # noqa: E402
 
 EPSILONS = [0.1, 0.15, 0.22, 0.33, 0.5, 0.75, 1.1, 1.6, 2.4, 3.5, 5.0]
@@ -102,15 +104,7 @@ def photograph_report(cluster: Cluster, page: Path, picture: Path) -> None:
     (guide,) = [block for block in blocks if "discreet.anonymize('patient', 'patient_release'" in block]
     cluster.sql(guide)
     page.write_text(cluster.sql("SELECT discreet.release_report('public.patient_release')"))
-    browser = shutil.which("chromium")
-    if browser is None:
-        raise SystemExit("Please install chromium: the picture of a report is taken by it")
-    subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-         "--hide-scrollbars", f"--user-data-dir={page.parent / 'browser'}", "--window-size=720,1250",
-         f"--screenshot={picture}", page.as_uri()],
-        check=True, capture_output=True,
-    )  # fmt: skip
+    photograph(page, picture, 720, 1250)
 
 
 def main() -> None:
@@ -124,6 +118,8 @@ def main() -> None:
             photograph_report(cluster, Path(folder) / "report.html", ROOT / "docs" / "release_report.png")
         finally:
             cluster.remove()
+        write_sample_report(Path(folder) / "installation.html")
+        photograph(Path(folder) / "installation.html", ROOT / "docs" / "report.png", 1060, 1490)
 
 
 if __name__ == "__main__":

@@ -119,6 +119,8 @@ GRANT EXECUTE ON FUNCTION
 TO discreet_curator;
 GRANT EXECUTE ON FUNCTION discreet.release_report(text) TO discreet_curator, discreet_auditor;
 GRANT SELECT ON discreet.releases TO discreet_curator, discreet_auditor;
+GRANT SELECT ON discreet.accuracy TO discreet_curator, discreet_auditor;
+GRANT EXECUTE ON FUNCTION discreet.report() TO discreet_curator;
 
 GRANT EXECUTE ON FUNCTION
     discreet._ledger_ping(jsonb),

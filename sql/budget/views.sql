@@ -36,7 +36,7 @@ COMMENT ON VIEW discreet.budget_status IS
 
 -- discreet.charges: every charge ever made.
 CREATE VIEW discreet.charges WITH (security_barrier) AS
-SELECT c.id, c.at, c.role, c.dataset, c.epsilon, c.delta, c.question, c.details, c.hash
+SELECT c.id, c.at, c.role, c.dataset, c.epsilon, c.delta, c.question, c.details, c.hash, c.amount
 FROM discreet._charge c
 WHERE discreet._sees_all() OR c.role = session_user;
 COMMENT ON VIEW discreet.charges IS 'Every charge ever made; an analyst sees the own ones.';

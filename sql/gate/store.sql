@@ -37,10 +37,20 @@ BEGIN
     INSERT INTO discreet._answer (key, dataset, answer)
     VALUES (decode(request->>'key', 'hex'), request->>'dataset', request->'answer')
     ON CONFLICT (key) DO UPDATE SET answer = excluded.answer, at = excluded.at;
+    INSERT INTO discreet._accuracy (dataset, column_name, kind, numbers, half_width, relative)
+    SELECT request->>'dataset', a->>'column', a->>'kind', (a->>'numbers')::int, (a->>'half_width')::numeric,
+           (a->>'relative')::numeric
+    FROM jsonb_array_elements(request->'accuracy') a;
     RETURN '{}';
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._ledger_store(jsonb) IS 'Keeps an answer, so that it need not be paid twice.';
+COMMENT ON FUNCTION discreet._ledger_store(jsonb) IS 'Keeps an answer, so that it need not be paid twice, and how exact it is.';
+
+-- discreet.accuracy: how exact answers were.
+CREATE VIEW discreet.accuracy WITH (security_barrier) AS
+SELECT a.at, a.dataset, a.column_name, a.kind, a.numbers, a.half_width, a.relative FROM discreet._accuracy a;
+COMMENT ON VIEW discreet.accuracy IS
+'How exact the noisy columns of answers were: the median of their 95 % half-widths, also as a share of the numbers.';
 
 -- discreet._drop_answers: a changed protection is another policy, under which nothing was answered yet.
 CREATE FUNCTION discreet._drop_answers()

@@ -7,6 +7,19 @@ CREATE TABLE discreet._answer (
 );
 COMMENT ON TABLE discreet._answer IS 'Answers already given, by a hash of question, parameters, policy and price.';
 
+-- How exact answers were, from what they released; kept when the answers themselves are dropped.
+CREATE TABLE discreet._accuracy (
+    at          timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    dataset     text COLLATE "C" NOT NULL,
+    column_name text NOT NULL,
+    kind        text NOT NULL,
+    numbers     int NOT NULL,
+    half_width  numeric NOT NULL,
+    relative    numeric
+);
+COMMENT ON TABLE discreet._accuracy IS 'How exact the noisy columns of answers were.';
+SELECT pg_catalog.pg_extension_config_dump('discreet._accuracy', '');
+
 -- Views through which roles without a right to the tables below may read raw rows, because a curator said so.
 CREATE TABLE discreet._exempt_view (
     view regclass PRIMARY KEY

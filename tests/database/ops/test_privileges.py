@@ -35,6 +35,8 @@ EXPECTED = """
  -       r       r       r       -       -       budget_status
  -       r       r       r       -       -       charges
  -       r       r       r       -       -       refusals
+ -       -       r       r       -       -       accuracy
+ -       -       X       -       -       -       report()
 
  asking
  -       X       X       -       -       -       query()
@@ -214,6 +216,7 @@ EXPECTED = """
  -       -       -       -       -       -       _run_audited()
 
  internal
+ -       -       -       -       -       -       _accuracy
  -       -       -       -       -       -       _answer
  -       -       -       -       -       -       _audit
  -       -       -       -       -       -       _audit_base

@@ -459,7 +459,10 @@ class Gate:
             self._paused = time.monotonic()
 
     def stored(self, asked: Asked, rows: list[list[object]]) -> None:
-        self.ledger("store", {"key": asked.key, "dataset": asked.plan.dataset.name, "answer": rows})
+        from discreet.gate.accuracy import accuracy
+
+        exact = [found.told() for found in accuracy(asked.plan, rows)]
+        self.ledger("store", {"key": asked.key, "dataset": asked.plan.dataset.name, "answer": rows, "accuracy": exact})
 
     def answer_sql(self, asked: Asked) -> str:
         columns = ", ".join(f"{name} {kind}" for name, kind in asked.plan.answer_columns)

@@ -1,0 +1,1 @@
+"""Keeping watch over an installation: what happened, and what will."""
