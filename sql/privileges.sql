@@ -99,20 +99,20 @@ TO discreet_curator, discreet_analyst;
 
 -- measuring reads with the rights of who measures
 GRANT EXECUTE ON FUNCTION
-    discreet.k_anonymity(regclass, text[], text),
-    discreet.l_diversity(regclass, text[], text, text, numeric, text),
-    discreet.l_diversity(regclass, text[], text[], text, numeric, text),
+    discreet.k_anonymity(regclass, text[], text, text),
+    discreet.l_diversity(regclass, text[], text, text, numeric, text, text),
+    discreet.l_diversity(regclass, text[], text[], text, numeric, text, text),
     discreet.t_closeness(regclass, text[], text, text, jsonb, text),
     discreet.t_closeness(regclass, text[], text[], text, jsonb, text),
-    discreet.measure(regclass, text[], text[], text),
-    discreet.disclosure_risk(regclass, text[], bigint),
+    discreet.measure(regclass, text[], text[], text, text),
+    discreet.disclosure_risk(regclass, text[], bigint, text),
     discreet.best_ranges(regclass, text, int, text[], numeric, numeric)
 TO discreet_curator, discreet_analyst, discreet_auditor;
 
 -- publishing is for curators, who need SELECT on the table as well
 GRANT EXECUTE ON FUNCTION
-    discreet.anonymize(regclass, text, jsonb, int, int, float8, text, float8, text, text[], text),
-    discreet.create_release_view(text, regclass, text[], int, text, int, text[]),
+    discreet.anonymize(regclass, text, jsonb, int, int, float8, text, float8, text, text[], text, text),
+    discreet.create_release_view(text, regclass, text[], int, text, int, text[], text),
     discreet.forget_release(text),
     discreet._remember_release(jsonb, text[], bigint[]),
     discreet._earlier_releases(text)

@@ -10,7 +10,8 @@ CREATE FUNCTION discreet.anonymize(
     max_suppression float8 DEFAULT 0.05,
     method text DEFAULT 'optimal',
     keep text[] DEFAULT NULL,
-    distance text DEFAULT 'equal')
+    distance text DEFAULT 'equal',
+    unit text DEFAULT NULL)
 RETURNS jsonb
 LANGUAGE discreet_python
 VOLATILE
@@ -23,10 +24,10 @@ AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
     return releasing.anonymize(plpy, relation, release, quasi_identifiers, k, l, t, sensitive, max_suppression, method,
-        keep, distance)
+        keep, distance, unit)
 $python$;
-COMMENT ON FUNCTION discreet.anonymize(regclass, text, jsonb, int, int, float8, text, float8, text, text[], text) IS
-'Writes a copy of a table that is k-anonymous, and l-diverse and t-close if wanted; says what was lost, and why no less.';
+COMMENT ON FUNCTION discreet.anonymize(regclass, text, jsonb, int, int, float8, text, float8, text, text[], text, text) IS
+'Writes a copy of a table that is k-anonymous, and l-diverse and t-close if wanted, over rows or over people told apart by the column unit; says what was lost, and why no less.';
 
 -- discreet.best_ranges: ranges of a number that make the smallest class as large as possible.
 CREATE FUNCTION discreet.best_ranges(

@@ -6,7 +6,8 @@ CREATE FUNCTION discreet.create_release_view(
     k int,
     sensitive text DEFAULT NULL,
     l int DEFAULT NULL,
-    keep text[] DEFAULT NULL)
+    keep text[] DEFAULT NULL,
+    unit text DEFAULT NULL)
 RETURNS void
 LANGUAGE discreet_python
 VOLATILE
@@ -18,10 +19,10 @@ SET timezone = utc
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
-    return releasing.create_release_view(plpy, name, relation, quasi_identifiers, k, sensitive, l, keep)
+    return releasing.create_release_view(plpy, name, relation, quasi_identifiers, k, sensitive, l, keep, unit)
 $python$;
-COMMENT ON FUNCTION discreet.create_release_view(text, regclass, text[], int, text, int, text[]) IS
-'Makes a view that shows only rows of classes of at least k rows and l sensitive values, kept right as the data changes.';
+COMMENT ON FUNCTION discreet.create_release_view(text, regclass, text[], int, text, int, text[], text) IS
+'Makes a view that shows only rows of classes of at least k rows, or people told apart by the column unit, and l sensitive values, kept right as the data changes.';
 
 -- discreet._require_reader: what was published of a table is the business of those who may read it.
 CREATE FUNCTION discreet._require_reader(source text)

@@ -2,7 +2,7 @@
 -- anything), 'conservative' (NULL equals nothing, so that its row stands alone).
 
 -- discreet.k_anonymity: size of the smallest group that shares its quasi-identifiers.
-CREATE FUNCTION discreet.k_anonymity(relation regclass, quasi_identifiers text[], nulls text DEFAULT 'own')
+CREATE FUNCTION discreet.k_anonymity(relation regclass, quasi_identifiers text[], nulls text DEFAULT 'own', unit text DEFAULT NULL)
 RETURNS bigint
 LANGUAGE discreet_python
 STABLE
@@ -12,10 +12,10 @@ SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
-    return releasing.k_anonymity(plpy, relation, quasi_identifiers, nulls)
+    return releasing.k_anonymity(plpy, relation, quasi_identifiers, nulls, unit)
 $python$;
-COMMENT ON FUNCTION discreet.k_anonymity(regclass, text[], text) IS
-'Size of the smallest group of rows that share their quasi-identifiers; NULL for an empty table.';
+COMMENT ON FUNCTION discreet.k_anonymity(regclass, text[], text, text) IS
+'Size of the smallest group of rows, or of people told apart by the column unit, that share their quasi-identifiers; NULL for an empty table.';
 
 -- discreet.l_diversity: how many values of a sensitive column each group is spread over.
 CREATE FUNCTION discreet.l_diversity(
@@ -24,7 +24,8 @@ CREATE FUNCTION discreet.l_diversity(
     sensitive text,
     kind text DEFAULT 'distinct',
     c numeric DEFAULT 1,
-    nulls text DEFAULT 'own')
+    nulls text DEFAULT 'own',
+    unit text DEFAULT NULL)
 RETURNS float8
 LANGUAGE discreet_python
 STABLE
@@ -34,10 +35,10 @@ SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
-    return releasing.l_diversity(plpy, relation, quasi_identifiers, [sensitive], kind, c, nulls)
+    return releasing.l_diversity(plpy, relation, quasi_identifiers, [sensitive], kind, c, nulls, unit)
 $python$;
-COMMENT ON FUNCTION discreet.l_diversity(regclass, text[], text, text, numeric, text) IS
-'The largest l for which every group is l-diverse: distinct, entropy, or recursive with a factor c.';
+COMMENT ON FUNCTION discreet.l_diversity(regclass, text[], text, text, numeric, text, text) IS
+'The largest l for which every group is l-diverse: distinct, entropy, or recursive with a factor c; over rows, or over people told apart by the column unit.';
 
 -- discreet.l_diversity: how many values of a sensitive column each group is spread over.
 CREATE FUNCTION discreet.l_diversity(
@@ -46,7 +47,8 @@ CREATE FUNCTION discreet.l_diversity(
     sensitive text[],
     kind text DEFAULT 'distinct',
     c numeric DEFAULT 1,
-    nulls text DEFAULT 'own')
+    nulls text DEFAULT 'own',
+    unit text DEFAULT NULL)
 RETURNS float8
 LANGUAGE discreet_python
 STABLE
@@ -56,10 +58,10 @@ SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
-    return releasing.l_diversity(plpy, relation, quasi_identifiers, sensitive, kind, c, nulls)
+    return releasing.l_diversity(plpy, relation, quasi_identifiers, sensitive, kind, c, nulls, unit)
 $python$;
-COMMENT ON FUNCTION discreet.l_diversity(regclass, text[], text[], text, numeric, text) IS
-'The largest l for which every group is l-diverse: distinct, entropy, or recursive with a factor c. Of several sensitive columns the worst.';
+COMMENT ON FUNCTION discreet.l_diversity(regclass, text[], text[], text, numeric, text, text) IS
+'The largest l for which every group is l-diverse: distinct, entropy, or recursive with a factor c; over rows, or over people told apart by the column unit. Of several sensitive columns the worst.';
 
 -- discreet.t_closeness: how far a sensitive column is spread otherwise in a group than in the table.
 CREATE FUNCTION discreet.t_closeness(
@@ -110,7 +112,8 @@ CREATE FUNCTION discreet.measure(
     relation regclass,
     quasi_identifiers text[],
     sensitive text[],
-    nulls text DEFAULT 'own')
+    nulls text DEFAULT 'own',
+    unit text DEFAULT NULL)
 RETURNS TABLE(measure text, sensitive_column text, value float8)
 LANGUAGE discreet_python
 STABLE
@@ -120,13 +123,17 @@ SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
-    return releasing.measure(plpy, relation, quasi_identifiers, sensitive, nulls)
+    return releasing.measure(plpy, relation, quasi_identifiers, sensitive, nulls, unit)
 $python$;
-COMMENT ON FUNCTION discreet.measure(regclass, text[], text[], text) IS
-'k, l and t of a table at once, from one pass over its rows.';
+COMMENT ON FUNCTION discreet.measure(regclass, text[], text[], text, text) IS
+'k, l and t of a table at once, from one pass over its rows; k and l over people, when a column unit tells them apart.';
 
 -- discreet.disclosure_risk: who could be found again in a table.
-CREATE FUNCTION discreet.disclosure_risk(relation regclass, quasi_identifiers text[], population bigint DEFAULT NULL)
+CREATE FUNCTION discreet.disclosure_risk(
+    relation regclass,
+    quasi_identifiers text[],
+    population bigint DEFAULT NULL,
+    unit text DEFAULT NULL)
 RETURNS TABLE(measure text, value float8)
 LANGUAGE discreet_python
 STABLE
@@ -136,7 +143,7 @@ SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
-    return releasing.disclosure_risk(plpy, relation, quasi_identifiers, population)
+    return releasing.disclosure_risk(plpy, relation, quasi_identifiers, population, unit)
 $python$;
-COMMENT ON FUNCTION discreet.disclosure_risk(regclass, text[], bigint) IS
+COMMENT ON FUNCTION discreet.disclosure_risk(regclass, text[], bigint, text) IS
 'Uniques, the risks of prosecutor, journalist and marketer, estimated population uniques, and special uniques.';

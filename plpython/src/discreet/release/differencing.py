@@ -8,11 +8,12 @@ sums differ by cycles. The attacker is taken to know which atoms are not empty, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.release.classes import Ints, numbered, summed
+from discreet.release.classes import Ints, People, numbered, summed
 
 LEFT_OUT = -1
 
@@ -27,14 +28,17 @@ class Isolated:
     inside: str = "both"
 
 
-def isolated(old: Ints, new: Ints, count: Ints, old_sizes: Ints, new_sizes: Ints, k: int) -> list[Isolated]:
+def isolated(
+    old: Ints, new: Ints, count: Ints, old_sizes: Ints, new_sizes: Ints, k: int, people: People | None = None
+) -> list[Isolated]:
     """Groups of fewer than k people that the two releases tell apart; smallest first.
 
     `old` and `new` are the classes of each combination by now, -1 where it is left out; the sizes are as published.
+    `people` says who is in which combination, where somebody may be in several.
     """
     seen = (old >= 0) | (new >= 0)
     edge, edges = numbered([old[seen], new[seen]])
-    rows = summed(edge, count[seen], edges)
+    rows = summed(edge, count[seen], edges) if people is None else people.only(np.flatnonzero(seen)).within(edge, edges)
     first, second = np.zeros(edges, dtype=np.int64), np.zeros(edges, dtype=np.int64)
     first[edge], second[edge] = old[seen], new[seen]
     found = [
@@ -43,29 +47,44 @@ def isolated(old: Ints, new: Ints, count: Ints, old_sizes: Ints, new_sizes: Ints
         if rows[each] < k
     ]
     old_known, new_known = {each.old for each in found}, {each.new for each in found}
-    for each in _rests(first, second, old_sizes, new_sizes, k):
+    inside = np.flatnonzero(seen)
+    here = None if people is None else people.only(inside)
+    for each in (
+        *_rests("old", first, second, edge, count[inside], old_sizes, new_sizes, k, here),
+        *_rests("new", second, first, edge, count[inside], new_sizes, old_sizes, k, here),
+    ):
         if each.old not in old_known if each.inside == "old" else each.new not in new_known:
             found.append(each)
     return sorted(found, key=lambda each: (each.rows, each.old, each.new))
 
 
-def _rests(first: Ints, second: Ints, old_sizes: Ints, new_sizes: Ints, k: int) -> list[Isolated]:
-    """Classes less all classes of the other release inside them; by published sizes, so that who came or left shows."""
-    found = []
-    for outer, inner, outer_sizes, inner_sizes, name in (
-        (first, second, old_sizes, new_sizes, "old"),
-        (second, first, new_sizes, old_sizes, "new"),
-    ):
-        parts = np.bincount(inner[inner >= 0], minlength=len(inner_sizes))
-        whole = (inner >= 0) & (outer >= 0)
-        whole[whole] = parts[inner[whole]] == 1
-        held = np.zeros(len(outer_sizes), dtype=np.int64)
-        np.add.at(held, outer[whole], inner_sizes[inner[whole]])
-        rest = np.abs(outer_sizes - held)
-        for place in np.flatnonzero((held > 0) & (rest > 0) & (rest < k)).tolist():
-            pair = (place, LEFT_OUT) if name == "old" else (LEFT_OUT, place)
-            found.append(Isolated(*pair, int(rest[place]), name))
-    return found
+def _rests(
+    name: str, outer: Ints, inner: Ints, edge: Ints, count: Ints, outer_sizes: Ints, inner_sizes: Ints, k: int,
+    people: People | None,
+) -> Iterator[Isolated]:  # fmt: skip
+    """Classes less all classes of the other release inside them; by published sizes, so that who came or left shows.
+
+    What is left is what is there now, and what came or left: of those at least as many people as it takes for so many
+    rows, when nobody has more than the one with most.
+    """
+    parts = np.bincount(inner[inner >= 0], minlength=len(inner_sizes))
+    whole = (inner >= 0) & (outer >= 0)
+    whole[whole] = parts[inner[whole]] == 1
+    held = np.zeros(len(outer_sizes), dtype=np.int64)
+    np.add.at(held, outer[whole], inner_sizes[inner[whole]])
+    rest = outer_sizes - held
+    least = np.abs(rest)
+    if people is not None:
+        class_of = outer[edge]
+        loose = np.flatnonzero(~whole[edge] & (class_of >= 0))
+        there = summed(class_of[loose], count[loose], len(outer_sizes))
+        known = people.only(loose).within(class_of[loose], len(outer_sizes))
+        most = people.most_rows(class_of, count, len(outer_sizes))
+        came = -(-np.abs(rest - there) // np.maximum(most, 1))
+        least = np.where(rest >= there, known + came, np.where(rest > 0, known + rest - there, came))
+    for place in np.flatnonzero((held > 0) & (rest != 0) & (least < k)).tolist():
+        pair = (place, LEFT_OUT) if name == "old" else (LEFT_OUT, place)
+        yield Isolated(*pair, abs(int(rest[place])), name)
 
 
 def bridges(first: Ints, second: Ints) -> list[int]:

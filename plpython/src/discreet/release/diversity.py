@@ -10,18 +10,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.release.classes import Composition, Ints
+from discreet.release.classes import Composition
 
 
 def distinct(composition: Composition) -> int:
-    """The least number of different values in a class."""
-    return int(composition.cells_per_class.min())
+    """The least number of different values in a class; 1 where everybody in it has the same one."""
+    return int(np.where(composition.shared, 1, composition.cells_per_class).min())
 
 
 def entropy(composition: Composition) -> float:
     """The largest l with entropy(class) >= log l for every class: e to the least entropy."""
-    sizes = np.repeat(composition.sizes, composition.cells_per_class)
-    share = composition.count / sizes
+    holders = composition.holders
+    share = holders / np.repeat(np.add.reduceat(holders, composition.starts), composition.cells_per_class)
     entropies = -np.add.reduceat(share * np.log(share), composition.starts)
     return math.exp(max(float(entropies.min()), 0.0))
 
@@ -31,8 +31,8 @@ def recursive(composition: Composition, c: Fraction) -> int:
 
     At least 1, which says nothing: in a class where not even l = 1 holds, one value is most of it.
     """
-    order = np.lexsort((-composition.count, composition.class_of_cell))
-    counts = composition.count[order]
+    order = np.lexsort((-composition.holders, composition.class_of_cell))
+    counts = composition.holders[order]
     total = np.append(0, np.cumsum(counts))
     ends = np.append(composition.starts[1:], len(counts))
     tail = np.repeat(total[ends], composition.cells_per_class) - total[:-1]
@@ -40,8 +40,3 @@ def recursive(composition: Composition, c: Fraction) -> int:
     holds = most * c.denominator < tail * c.numerator
     # tails shrink, so those that hold come first
     return max(1, int(np.add.reduceat(holds.astype(np.int64), composition.starts).min()))
-
-
-def classes_below(composition: Composition, least: int) -> Ints:
-    """Which classes have fewer than so many different values; as 0 and 1."""
-    return (composition.cells_per_class < least).astype(np.int64)

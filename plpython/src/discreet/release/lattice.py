@@ -171,9 +171,10 @@ class Search:
         """The classes at these levels, and what a row of each loses; counts ride in the last bits of what is sorted."""
         key, one, two = self._numbers(levels)
         values = max(self.table.values, 1)
-        if (one.numbers * two.numbers * values) << self.count_bits >= LARGEST_KEY:
+        people = self.table.people
+        if people is not None or (one.numbers * two.numbers * values) << self.count_bits >= LARGEST_KEY:
             number, classes = numbered([key])
-            composition = Composition.of(number, classes, self.table.sensitive, self.table.count, values)
+            composition = Composition.of(number, classes, self.table.sensitive, self.table.count, values, people)
             which = np.zeros(classes, dtype=np.int64)
             which[number] = key
             return composition, one.loss[which // two.numbers] + two.loss[which % two.numbers]
@@ -202,17 +203,12 @@ class Search:
         )
 
     def finer(self, levels: tuple[int, ...]) -> Iterator[tuple[int, float]]:
-        """For each column that could be a level finer, the share of the rows that k and l would then leave out."""
+        """For each column that could be a level finer, the share of the rows that would then be left out."""
         for place, level in enumerate(levels):
             if level > 0:
                 lower = np.array(levels) - np.eye(len(levels), dtype=np.int64)[place]
-                rows = suppressed(self.claim, self._classes(lower)[0], -1)[1]
+                rows = suppressed(self.claim, self._classes(lower)[0], self.table.rows)[1]
                 yield place, rows / self.table.rows
 
     def _why_impossible(self) -> str:
-        rows, claim = self.table.rows, self.claim
-        if rows < claim.k:
-            return f"the table has {rows} rows, fewer than k = {claim.k}"
-        if claim.l is not None and len(np.unique(self.table.sensitive)) < claim.l:
-            return f"the sensitive column has fewer than l = {claim.l} values"
-        return "no generalisation meets the claim"
+        return self.table.shortage(self.claim) or "no generalisation meets the claim"

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.declarations import given, one_of
 from discreet.core.errors import InvalidParameterError
 from discreet.release import closeness, diversity
-from discreet.release.classes import Composition, Ints, numbered, summed
+from discreet.release.classes import Composition, Ints, People, numbered, summed
 from discreet.release.tree import Tree
 
 KINDS = ("distinct", "entropy", "recursive")
@@ -115,17 +115,23 @@ def wildcard_classes(quasi_identifiers: list[Ints], count: Ints) -> tuple[Ints, 
     return class_of, np.concatenate(targets), np.concatenate(sources)
 
 
-def wildcard_composition(quasi_identifiers: list[Ints], sensitive: Ints, count: Ints, values: int) -> Composition:
-    """What each class may be made of. Classes overlap, so the totals are those of the table, not of the classes."""
+def wildcard_composition(
+    quasi_identifiers: list[Ints], sensitive: Ints, count: Ints, values: int, person: Ints | None = None
+) -> Composition:
+    """What each class may be made of. Classes overlap, so the totals are those of the table, not of the classes.
+
+    `person` says whose each row is, where somebody may have several.
+    """
     class_of, target, source = wildcard_classes(quasi_identifiers, count)
     classes = int(class_of.max()) + 1
-    overlapping = Composition.of(target, classes, sensitive[source], count[source], values)
+    people = None if person is None else People.of(len(source), np.arange(len(source)), person[source])
+    overlapping = Composition.of(target, classes, sensitive[source], count[source], values, people)
     return replace(overlapping, totals=summed(sensitive, count, values))
 
 
 def all_measures(sensitive: list[str], compositions: list[Composition]) -> Iterator[tuple[str, str | None, float]]:
     """k, and every l and t that needs no further choice."""
-    yield "k", None, int(compositions[0].sizes.min())
+    yield "k", None, int(compositions[0].people.min())
     for name, composition in zip(sensitive, compositions, strict=True):
         yield "distinct l", name, diversity.distinct(composition)
         yield "entropy l", name, diversity.entropy(composition)

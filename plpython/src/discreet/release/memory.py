@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from discreet.release.classes import Composition, Ints, numbered, summed
+from discreet.release.classes import Composition, Ints, People, numbered
 from discreet.release.hierarchy import Hierarchy, Values
 from discreet.release.tree import Tree
 
 
 @dataclass(frozen=True)
 class Published:
-    """A release: what it promises, how it is made, and the labels and sizes of its classes (none for a view)."""
+    """A release: what it promises, how it is made, and the labels and sizes of its classes (none for a view).
+
+    Sizes are rows, as everybody sees them; the promise is about people, where `unit` names a column that tells them.
+    """
 
     release: str
     quasi_identifiers: list[str]
@@ -26,6 +29,11 @@ class Published:
     definition: Mapping[str, Any]
     labels: list[str]
     sizes: Ints
+
+    @property
+    def unit(self) -> str | None:
+        found: str | None = self.definition.get("unit")
+        return found
 
     def cuts(self) -> dict[str, list[str]]:
         """Values by which boxes were cut: they must have a place in the order even where no row has them any more."""
@@ -59,7 +67,7 @@ def shown(published: Published, number: int) -> str:
 
 
 def classes(
-    published: Published, columns: Mapping[str, Column], sensitive: Ints, count: Ints
+    published: Published, columns: Mapping[str, Column], sensitive: Ints, count: Ints, people: People | None = None
 ) -> tuple[Ints, Published]:
     """The class of each combination, -1 where it is left out; and the release with the labels and sizes of its classes.
 
@@ -70,7 +78,7 @@ def classes(
     if method == "mondrian":
         return _boxed(published.definition["boxes"], columns), published
     if method == "view":
-        return _viewed(published, chosen, sensitive, count)
+        return _viewed(published, chosen, sensitive, count, people)
     levels = [
         Hierarchy.level_of(columns[each["column"]].values, each["wish"], each["level"])
         for each in published.definition["columns"]
@@ -91,12 +99,14 @@ def _members(number: Ints, many: int) -> Ints:
     return member
 
 
-def _viewed(published: Published, chosen: list[Column], sensitive: Ints, count: Ints) -> tuple[Ints, Published]:
+def _viewed(
+    published: Published, chosen: list[Column], sensitive: Ints, count: Ints, people: People | None
+) -> tuple[Ints, Published]:
     number, many = numbered([column.codes for column in chosen])
-    sizes = summed(number, count, many)
-    there = sizes >= published.k
+    composition = Composition.of(number, many, sensitive, count, int(sensitive.max()) + 1, people)
+    there = composition.people >= published.k
     if published.l is not None:
-        there &= Composition.of(number, many, sensitive, count, int(sensitive.max()) + 1).cells_per_class >= published.l
+        there &= (composition.cells_per_class >= published.l) & ~composition.shared
     member = _members(number, many)[there]
     texts = [[*column.values.texts, *[None] * column.values.null] for column in chosen]
     labels = [
@@ -104,7 +114,7 @@ def _viewed(published: Published, chosen: list[Column], sensitive: Ints, count: 
     ]
     now = Published(
         published.release, published.quasi_identifiers, published.k, published.l, published.sensitive,
-        published.definition, labels, sizes[there],
+        published.definition, labels, composition.sizes[there],
     )  # fmt: skip
     return np.where(there, np.cumsum(there) - 1, -1)[number], now
 

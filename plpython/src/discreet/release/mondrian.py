@@ -39,7 +39,9 @@ def cut(claim: Claim, table: Table, tick: Tick) -> Boxes:
     codes = np.stack(table.codes)
     spread = np.maximum(codes.max(axis=1) - codes.min(axis=1), 1)
     totals = summed(table.sensitive, table.count, table.values)
-    _require_possible(claim, table, totals)
+    if (shortage := table.shortage(claim)) is not None:
+        raise InvalidParameterError(shortage, "Ask for less.")
+    weight = table.weight
     class_of = np.zeros(len(table.count), dtype=np.int64)
     tree: dict[int, Cut | int] = {}
     classes, boxes = 0, 1
@@ -47,7 +49,7 @@ def cut(claim: Claim, table: Table, tick: Tick) -> Boxes:
     part = np.zeros(len(rows), dtype=np.int64)
     while len(rows):
         tick(f"{len(box)} boxes to cut, {classes} classes done")
-        column, last = _cuts(claim, table, codes, spread, totals, rows, part, len(box))
+        column, last = _cuts(claim, table, weight, codes, spread, totals, rows, part, len(box))
         done = column < 0
         number = np.where(done, np.cumsum(done) - 1 + classes, -1)
         ready = done[part]
@@ -71,7 +73,15 @@ def cut(claim: Claim, table: Table, tick: Tick) -> Boxes:
 
 
 def _cuts(
-    claim: Claim, table: Table, codes: Ints, spread: Ints, totals: Ints, rows: Ints, part: Ints, parts: int
+    claim: Claim,
+    table: Table,
+    weight: Ints,
+    codes: Ints,
+    spread: Ints,
+    totals: Ints,
+    rows: Ints,
+    part: Ints,
+    parts: int,
 ) -> tuple[Ints, Ints]:
     """For each part the column by which it is cut and the last code of its lower half; column -1 where it cannot be."""
     starts = np.searchsorted(part, np.arange(parts))
@@ -79,7 +89,7 @@ def _cuts(
     widths = np.maximum.reduceat(inside, starts, axis=1) - np.minimum.reduceat(inside, starts, axis=1)
     preferred = np.argsort(-(widths / spread[:, None]), axis=0, kind="stable")
     column, last = np.full(parts, -1, dtype=np.int64), np.zeros(parts, dtype=np.int64)
-    size = summed(part, table.count[rows], parts)
+    size = summed(part, weight[rows], parts)
     open_parts = size >= 2 * claim.k
     for wish in preferred:
         trying = open_parts & (column < 0) & (widths[wish, np.arange(parts)] > 0)
@@ -87,10 +97,10 @@ def _cuts(
         if not chosen.any():
             continue
         cut_at, found = _medians(
-            claim, table.count, codes[wish[part[chosen]], rows[chosen]], rows[chosen], part[chosen], parts
+            claim, weight, codes[wish[part[chosen]], rows[chosen]], rows[chosen], part[chosen], parts
         )
         found &= trying
-        if claim.l is not None or claim.t is not None:
+        if claim.l is not None or claim.t is not None or table.people is not None:
             found &= _halves_meet(claim, table, totals, codes, wish, cut_at, rows, part, found)
         column[found], last[found] = wish[found], cut_at[found]
     return column, last
@@ -99,7 +109,8 @@ def _cuts(
 def _medians(claim: Claim, count: Ints, value: Ints, rows: Ints, part: Ints, parts: int) -> tuple[Ints, Flags]:
     """The code after which each part is cut most evenly, and whether both halves then have k rows.
 
-    If the most even cut does not leave k rows on both sides, no other does.
+    If the most even cut does not leave k rows on both sides, no other does. Where somebody may be in several rows,
+    `count` has everybody in each, and the halves are looked at once more.
     """
     order = np.argsort(part * (int(value.max()) + 1) + value, kind="stable")
     value, part, weight = value[order], part[order], count[rows[order]]
@@ -131,27 +142,21 @@ def _halves_meet(
     part: Ints,
     found: Flags,
 ) -> Flags:
-    """Of the parts that would be cut, those whose halves both meet l and t."""
+    """Of the parts that would be cut, those whose halves both meet the claim."""
     chosen = found[part]
     here, inside = part[chosen], rows[chosen]
     above = codes[wish[here], inside] > cut_at[here]
     number = np.cumsum(found) - 1
     halves = 2 * number[here] + above
+    people = None if table.people is None else table.people.only(inside)
     composition = Composition.of(
-        halves, 2 * int(found.sum()), table.sensitive[inside], table.count[inside], table.values
+        halves, 2 * int(found.sum()), table.sensitive[inside], table.count[inside], table.values, people
     )
-    good = np.ones(composition.classes, dtype=bool)
+    good = composition.people >= claim.k
     if claim.l is not None:
-        good &= composition.cells_per_class >= claim.l
+        good &= (composition.cells_per_class >= claim.l) & ~composition.shared
     if claim.t is not None:
         good &= ~claim.far(replace(composition, totals=totals))
     met = np.zeros(len(found), dtype=bool)
     met[found] = good.reshape(-1, 2).all(axis=1)
     return met
-
-
-def _require_possible(claim: Claim, table: Table, totals: Ints) -> None:
-    if table.rows < claim.k:
-        raise InvalidParameterError(f"the table has {table.rows} rows, fewer than k = {claim.k}", "Ask for less.")
-    if claim.l is not None and int((totals > 0).sum()) < claim.l:
-        raise InvalidParameterError(f"the sensitive column has fewer than l = {claim.l} values", "Ask for less.")

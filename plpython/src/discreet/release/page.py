@@ -13,22 +13,22 @@ RISKS = (
     "prosecutor risk, highest",
     "prosecutor risk, average",
     "share of sample uniques",
-    "share of rows above risk 0.2",
 )
 
 
 def page(report: Mapping[str, Any]) -> str:
     """Everything that is shown comes from the report."""
     title = f"Release {report['release']}"
+    counted = "rows" if report.get("unit") is None else "people"
     parts = [
         heading(title, 1),
         paragraph(f"of {report['relation']}, by {report['method']} recoding", "note"),
         _facts(report),
         heading("Sizes of classes"),
-        paragraph("Rows by the size of the class they are in, before (grey) and after."),
-        _sizes(report["sizes_before"], report["sizes"], int(report["claim"]["k"])),
+        paragraph(f"{counted.capitalize()} by the size of the class they are in, before (grey) and after."),
+        _sizes(report["sizes_before"], report["sizes"], int(report["claim"]["k"]), counted),
         heading("Risk"),
-        _risks(report["risk_before"], report["risk"]),
+        _risks(report["risk_before"], report["risk"], [*RISKS, f"share of {counted} above risk 0.2"]),
         heading("What was lost"),
         paragraph("Of each column: values that can no longer be told apart, as a share of all; 100 % is nothing left."),
         _losses(report["columns"]),
@@ -54,7 +54,7 @@ def _bins(sizes: Sequence[Sequence[int]]) -> dict[int, int]:
     return rows
 
 
-def _sizes(before: Sequence[Sequence[int]], after: Sequence[Sequence[int]], k: int) -> str:
+def _sizes(before: Sequence[Sequence[int]], after: Sequence[Sequence[int]], k: int, counted: str) -> str:
     old, new = _bins(before), _bins(after)
     powers = range(min([*old, *new]), max([*old, *new]) + 1)
     highest = max([*old.values(), *new.values()])
@@ -64,19 +64,19 @@ def _sizes(before: Sequence[Sequence[int]], after: Sequence[Sequence[int]], k: i
     for place, power in enumerate(powers):
         for rows, kind, offset in ((old.get(power, 0), "other", 0.1), (new.get(power, 0), "main", 0.5)):
             tall = height * rows / highest
-            drawn.append(bar((place + offset) * step, bottom - tall, 0.38 * step, tall, kind, f"{rows:,} rows"))
+            drawn.append(bar((place + offset) * step, bottom - tall, 0.38 * step, tall, kind, f"{rows:,} {counted}"))
         low, high = 2**power, 2 ** (power + 1) - 1
         name = f"{low}" if low == high else f"{low}–{high}" if high < 1000 else f"{low:,}+"
         drawn.append(text((place + 0.5) * step, bottom + 16, name, "middle"))
     at = (math.log2(k) - powers[0]) * step
     drawn += [path(f"M{at:.1f} 8V{bottom}", "mark"), text(at + 4, 16, f"k = {k}")]
-    return svg(WIDTH, bottom + 24, drawn, "Rows by the size of their class")
+    return svg(WIDTH, bottom + 24, drawn, f"{counted.capitalize()} by the size of their class")
 
 
-def _risks(before: Mapping[str, float], after: Mapping[str, float]) -> str:
+def _risks(before: Mapping[str, float], after: Mapping[str, float], names: Sequence[str]) -> str:
     drawn = []
     y = 0
-    for name in RISKS:
+    for name in names:
         drawn.append(text(0, y + 14, name))
         for value, kind, offset in ((before[name], "other", 20), (after[name], "main", 34)):
             drawn.append(bar(0, y + offset, (WIDTH - 70) * value, 11, kind))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.declarations import at_least, given, one_of
 from discreet.core.errors import InvalidParameterError
 from discreet.release import closeness
-from discreet.release.classes import Composition, Ints, summed
+from discreet.release.classes import Composition, Ints, People, summed
 
 Flags = NDArray[np.bool_]
 METHODS = ("optimal", "mondrian")
@@ -67,32 +67,54 @@ class Claim:
 
 @dataclass(frozen=True)
 class Table:
-    """Distinct combinations of quasi-identifiers and a sensitive column (all 0 where there is none), and their rows."""
+    """Distinct combinations of quasi-identifiers and a sensitive column (all 0 where there is none), and their rows.
+
+    `people` says who is in which of them; without it every row is a person.
+    """
 
     codes: list[Ints]
     sensitive: Ints
     values: int
     count: Ints
+    people: People | None = None
 
     @property
     def rows(self) -> int:
         return int(self.count.sum())
+
+    @property
+    def weight(self) -> Ints:
+        """How many people each combination has."""
+        return self.count if self.people is None else self.people.weight
+
+    def shortage(self, claim: Claim) -> str | None:
+        """Why no table meets the claim, if so: there are too few people, or too few values."""
+        many = self.rows if self.people is None else self.people.total
+        if many < claim.k:
+            return f"the table has {many} {'rows' if self.people is None else 'people'}, fewer than k = {claim.k}"
+        if claim.l is not None and len(np.unique(self.sensitive)) < claim.l:
+            return f"the sensitive column has fewer than l = {claim.l} values"
+        return None
 
 
 def suppressed(claim: Claim, composition: Composition, most: int) -> tuple[Flags, int, bool]:
     """Which classes are left out so that the others meet the claim, and how many rows that are; stops beyond `most`.
 
     First those below k or l, which more general classes would only have less of; the last answer says whether these
-    alone are within `most`. Then those beyond t of the rows that are left, until none is.
+    alone are within `most`. Then, for l, those in which all people share a value; and those beyond t of the rows that
+    are left, until none is.
     """
     sizes = composition.sizes
     total = int(sizes.sum())
-    out = sizes < claim.k
+    out = composition.people < claim.k
     if claim.l is not None:
         out |= composition.cells_per_class < claim.l
     rows = int(sizes[out].sum())
     if rows > most or rows == total:
         return out, rows, False
+    if claim.l is not None:
+        out |= composition.shared
+        rows = int(sizes[out].sum())
     while claim.t is not None and rows <= most and rows < total:
         far = claim.far(_without_absent(_only(composition, ~out)))
         if not far.any():

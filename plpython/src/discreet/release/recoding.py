@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def _optimal(claim: Claim, table: Table, hierarchies: list[Hierarchy], tick: Tic
 def _mondrian(claim: Claim, table: Table, hierarchies: list[Hierarchy], tick: Tick) -> Recoding:
     ranks = [_ranks(hierarchy) for hierarchy in hierarchies]
     ranked = [rank[codes] for rank, codes in zip(ranks, table.codes, strict=True)]
-    boxes = mondrian.cut(claim, Table(ranked, table.sensitive, table.values, table.count), tick)
+    boxes = mondrian.cut(claim, replace(table, codes=ranked), tick)
     order = np.argsort(boxes.class_of, kind="stable")
     starts = np.searchsorted(boxes.class_of[order], np.arange(boxes.classes))
     size = summed(boxes.class_of, table.count, boxes.classes)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameterError
-from discreet.release.classes import Ints, numbered, summed
+from discreet.release.classes import Ints, People, numbered, summed
 
 Flags = NDArray[np.bool_]
 
@@ -26,24 +26,27 @@ RECURRED = 50
 MOST_COMBINATIONS = 1023
 
 
-def measures(sizes: Ints, population: int | None) -> Iterator[tuple[str, float]]:
-    """Risks from the sizes of the classes; with the size of the population the table is a sample of it."""
+def measures(sizes: Ints, population: int | None, counted: str = "rows") -> Iterator[tuple[str, float]]:
+    """Risks from the sizes of the classes; with the size of the population the table is a sample of it.
+
+    `counted` says what sizes count. Somebody with rows in several classes counts in each.
+    """
     rows, classes = int(sizes.sum()), len(sizes)
     unique = int((sizes == 1).sum())
-    yield "rows", rows
+    yield counted, rows
     yield "classes", classes
     yield "sample uniques", unique
     yield "share of sample uniques", unique / rows
     yield "prosecutor risk, highest", 1 / int(sizes.min())
     yield "prosecutor risk, average", classes / rows
-    yield "share of rows above risk 0.2", int(sizes[sizes * RISKY < 1].sum()) / rows
+    yield f"share of {counted} above risk 0.2", int(sizes[sizes * RISKY < 1].sum()) / rows
     if population is None:
         yield "journalist risk, highest", 1 / int(sizes.min())
         yield "marketer risk", classes / rows
         return
     if population < rows:
         raise InvalidParameterError(
-            f"population is {population}, but the table has {rows} rows", "The table is a part of the population."
+            f"population is {population}, but the table has {rows} {counted}", "The table is a part of the population."
         )
     kinds, times = np.unique(sizes, return_counts=True)
     risks = np.array([class_risk(int(size), rows / population) for size in kinds])
@@ -136,12 +139,16 @@ def _highest(likelihood: Callable[[float, float], float], rows: int) -> tuple[fl
     return math.exp(theta), float(alpha)
 
 
-def special_uniques(codes: list[Ints], count: Ints, names: list[str]) -> Iterator[tuple[str, float]]:
+def special_uniques(
+    codes: list[Ints], count: Ints, names: list[str], person: Ints | None = None
+) -> Iterator[tuple[str, float]]:
     """For each combination of columns, the rows that it singles out while no smaller part of it does.
 
     Elliot, Manning, Ford: A Computational Algorithm for Handling the Special Uniques Problem (2002). A row that few
-    columns single out is easier to find than one that takes all of them.
+    columns single out is easier to find than one that takes all of them. `person` says whose each row is, where
+    somebody may have several; then people are counted.
     """
+    people = None if person is None else People.of(len(person), np.arange(len(person)), person)
     narrower: dict[tuple[int, ...], Flags] = {}
     current: dict[tuple[int, ...], Flags] = {}
     for chosen in islice(parts(len(codes)), MOST_COMBINATIONS):
@@ -149,13 +156,15 @@ def special_uniques(codes: list[Ints], count: Ints, names: list[str]) -> Iterato
             narrower, current = current, {}
         number, classes = numbered([codes[place] for place in chosen])
         # who is singled out by a part is so by the whole
-        current[chosen] = summed(number, count, classes)[number] == 1
+        sizes = summed(number, count, classes) if people is None else people.within(number, classes)
+        current[chosen] = sizes[number] == 1
         special = current[chosen].copy()
         for part in combinations(chosen, len(chosen) - 1):
             if part:
                 special &= ~narrower[part]
         if special.any():
-            yield f"special uniques by {', '.join(names[place] for place in chosen)}", int(special.sum())
+            found = int(special.sum()) if person is None else len(np.unique(person[special]))
+            yield f"special uniques by {', '.join(names[place] for place in chosen)}", found
 
 
 def parts(columns: int) -> Iterator[tuple[int, ...]]:

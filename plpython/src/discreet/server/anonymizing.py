@@ -15,7 +15,7 @@ import numpy as np
 from discreet.core.declarations import given
 from discreet.core.errors import DuplicateObjectError, InvalidParameterError, UndefinedObjectError, UnsafeReleaseError
 from discreet.release import closeness, diversity, risk
-from discreet.release.classes import Ints, numbered, summed, with_null
+from discreet.release.classes import Ints, People, numbered, summed, with_null
 from discreet.release.hierarchy import USAGE, Hierarchy, Values
 from discreet.release.memory import Published, label
 from discreet.release.problem import Claim, Table
@@ -25,8 +25,12 @@ from discreet.server.plpy import Plpy, run
 from discreet.server.tabulation import Source, identifier
 
 CELL, CLASS, MAP = "pg_temp._discreet_cell", "pg_temp._discreet_class", "pg_temp._discreet_map"
+# what is written, with whose each row is
+WHOSE, PERSON = "pg_temp._discreet_whose", "_discreet_person"
 # between two messages to who waits
 PATIENCE = 3.0
+# the planner takes the comparisons that follow equal hashes for filters, and would loop; ends with the function
+HASHED = "SELECT set_config('enable_nestloop', 'off', true)"
 NAME = """
     SELECT quote_ident(coalesce(part[array_length(part, 1) - 1], n.nspname)) || '.'
            || quote_ident(part[array_length(part, 1)]) AS name, array_length(part, 1) <= 2 AS short,
@@ -66,6 +70,7 @@ class Measured:
     """What the functions of measuring say about the written table."""
 
     sizes: list[tuple[int, int]]
+    rows: int
     l: int | None  # noqa: E741
     t: Fraction | None
 
@@ -74,16 +79,16 @@ class Measured:
         return self.sizes[0][0]
 
 
-def measured(plpy: Plpy, table: Source, keys: list[str], sensitive: str | None, distance: str) -> Measured:
-    sizes = tabulation.class_sizes(plpy, table, keys)
-    if sensitive is None:
-        return Measured(sizes, None, None)
-    found = tabulation.tabulate(plpy, table, keys, [sensitive], "own")
+def measured(
+    plpy: Plpy, table: Source, keys: list[str], sensitive: str | None, distance: str, unit: str | None
+) -> Measured:
+    sizes = tabulation.class_sizes(plpy, table, keys, unit)
+    found = None if sensitive is None else tabulation.tabulate(plpy, table, keys, [sensitive], "own", unit=unit)
     if found is None:
-        return Measured(sizes, None, None)
+        return Measured(sizes.classes, sizes.rows, None, None)
     composition = found.compositions[0]
     distances = (closeness.equal if distance == "equal" else closeness.ordered)(composition)
-    return Measured(sizes, diversity.distinct(composition), distances.largest())
+    return Measured(sizes.classes, sizes.rows, diversity.distinct(composition), distances.largest())
 
 
 def require(claim: Claim, reached: Measured) -> None:
@@ -111,6 +116,7 @@ class Wish:
     hierarchies: Mapping[str, object]
     sensitive: str | None
     keep: list[str]
+    unit: str | None
 
     @property
     def keys(self) -> list[str]:
@@ -125,6 +131,7 @@ def wish(
     quasi_identifiers: object,
     sensitive: str | None,
     keep: Sequence[str | None] | None,
+    unit: str | None,
 ) -> Wish:
     given("quasi_identifiers", quasi_identifiers)
     if not isinstance(quasi_identifiers, dict) or not quasi_identifiers:
@@ -132,9 +139,12 @@ def wish(
     values = [] if sensitive is None else [sensitive]
     kept = [given("keep", name) for name in keep or []]
     table = tabulation.source(
-        plpy, relation, ("quasi_identifiers", list(quasi_identifiers)), ("sensitive", values), ("keep", kept)
-    )
-    return Wish(table, target_name(plpy, "release", release, table), quasi_identifiers, sensitive, kept)
+        plpy, relation, ("quasi_identifiers", list(quasi_identifiers)), ("sensitive", values), ("keep", kept),
+        ("unit", [] if unit is None or unit in kept else [unit]),
+    )  # fmt: skip
+    if unit is not None:
+        tabulation.require_people(plpy, table, unit)
+    return Wish(table, target_name(plpy, "release", release, table), quasi_identifiers, sensitive, kept, unit)
 
 
 def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dict[str, object]:
@@ -156,19 +166,19 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
         for place, name in enumerate(wanted.keys)
     ]
     sensitive, values = coded[-1] if searched else (0 * rows.count, 1)
-    table = Table([codes for codes, _ in coded[: len(wanted.keys)]], sensitive, values, rows.count)
+    people = None if wanted.unit is None else _people(plpy, wanted.table, columns, wanted.unit, rows.id)
+    table = Table([codes for codes, _ in coded[: len(wanted.keys)]], sensitive, values, rows.count, people)
     number, classes = numbered(table.codes)
-    before = summed(number, table.count, classes)
+    before = summed(number, table.count, classes) if people is None else people.within(number, classes)
     made = recode(method, claim, table, hierarchies, tick)
     _write(plpy, wanted, columns, made, rows)
-    written = tabulation.source(plpy, wanted.target)
-    reached = measured(plpy, written, wanted.keys, wanted.sensitive, claim.distance)
+    reached = _measured_again(plpy, wanted, claim)
     require(claim, reached)
     published = _published(wanted, claim, made, table)
     guarding.check(plpy, wanted.table, published)
     report = _report(wanted, claim, method, table, made, reached, before)
     guarding.remember(plpy, "table", wanted.table, published, None if claim.t is None else float(claim.t), report)
-    plpy.execute(f"DROP TABLE {CELL}, {CLASS}, {MAP}")
+    plpy.execute(f"DROP TABLE {CELL}, {CLASS}, {MAP}{'' if wanted.unit is None else ', ' + WHOSE}")
     return report
 
 
@@ -176,7 +186,39 @@ def _published(wanted: Wish, claim: Claim, made: Recoding, table: Table) -> Publ
     labels = [label(list(texts)) for texts in zip(*made.texts, strict=True)]
     kept = made.class_of >= 0
     sizes = summed(made.class_of[kept], table.count[kept], made.classes)
-    return Published(wanted.target, wanted.keys, claim.k, claim.l, wanted.sensitive, made.definition, labels, sizes)
+    definition = {**made.definition, **({} if wanted.unit is None else {"unit": wanted.unit})}
+    return Published(wanted.target, wanted.keys, claim.k, claim.l, wanted.sensitive, definition, labels, sizes)
+
+
+def _people(plpy: Plpy, table: Source, columns: Sequence[str], unit: str, cell_ids: Ints) -> People:
+    """Who is in which combination."""
+    shown = ", ".join(f"{identifier(name)} AS c{place}" for place, name in enumerate(columns))
+    listed = ", ".join(f"c{place}" for place in range(len(columns)))
+    same = " AND ".join(f"p.c{place} IS NOT DISTINCT FROM c.c{place}" for place in range(len(columns)))
+    plpy.execute(HASHED)
+    found = plpy.execute(
+        "SELECT string_agg(int8send(c.id), '') AS cell, string_agg(int8send(p.person), '') AS person FROM ("
+        f"SELECT {listed}, hash_record_extended(ROW({listed}), 0) AS key, dense_rank() OVER (ORDER BY u) - 1 AS person"
+        f" FROM (SELECT {shown}, {identifier(unit)} AS u FROM {table.name}) AS t GROUP BY {listed}, u) AS p"
+        f" JOIN {CELL} AS c ON c.key = p.key AND {same}"
+    )[0]
+    place = np.zeros(len(cell_ids), dtype=np.int64)
+    place[cell_ids - 1] = np.arange(len(cell_ids))
+    cell, person = (np.frombuffer(found[name] or b"", dtype=">i8").astype(np.int64) for name in ("cell", "person"))
+    return People.of(len(cell_ids), place[cell - 1], person)
+
+
+def _measured_again(plpy: Plpy, wanted: Wish, claim: Claim) -> Measured:
+    """The written table by the functions of measuring; people by a copy that knows whose each row is."""
+    written = tabulation.source(plpy, wanted.target)
+    if wanted.unit is None:
+        return measured(plpy, written, wanted.keys, wanted.sensitive, claim.distance, None)
+    whose = tabulation.source(plpy, WHOSE)
+    compared = ", ".join(identifier(name) for name in [*wanted.keys, *([wanted.sensitive] if wanted.sensitive else [])])
+    one, other = (f"SELECT {compared}, count(*) FROM {each.name} GROUP BY {compared}" for each in (written, whose))
+    if plpy.execute(f"({one} EXCEPT {other}) UNION ALL ({other} EXCEPT {one}) LIMIT 1"):
+        raise UnsafeReleaseError("what was written is not what was measured", "Nothing was written. Try again.")
+    return measured(plpy, whose, wanted.keys, wanted.sensitive, claim.distance, PERSON)
 
 
 def _count(plpy: Plpy, table: Source, columns: Sequence[str]) -> None:
@@ -223,13 +265,22 @@ def _write(plpy: Plpy, wanted: Wish, columns: Sequence[str], made: Recoding, row
     record = ", ".join(f"r.{identifier(name)}" for name in columns)
     same = " AND ".join(f"r.{identifier(name)} IS NOT DISTINCT FROM c.c{place}" for place, name in enumerate(columns))
     order = ", ".join(str(place + 1) for place in range(len(published)))
-    # the planner takes the comparisons that follow equal hashes for filters, and would loop; ends with the function
-    plpy.execute("SELECT set_config('enable_nestloop', 'off', true)")
-    plpy.execute(
-        f"CREATE TABLE {wanted.target} AS SELECT {', '.join(published)} FROM {wanted.table.name} AS r"
+    plpy.execute(HASHED)
+    joined = (
+        f" FROM {wanted.table.name} AS r"
         f" JOIN {CELL} AS c ON hash_record_extended(ROW({record}), 0) = c.key AND {same}"
-        f" JOIN {MAP} AS m ON m.id = c.id JOIN {CLASS} AS k ON k.class = m.class ORDER BY {order}"
+        f" JOIN {MAP} AS m ON m.id = c.id JOIN {CLASS} AS k ON k.class = m.class"
     )
+    if wanted.unit is None:
+        plpy.execute(f"CREATE TABLE {wanted.target} AS SELECT {', '.join(published)}{joined} ORDER BY {order}")
+    else:
+        plpy.execute(
+            "CREATE TEMPORARY TABLE _discreet_whose ON COMMIT DROP AS"
+            f" SELECT {', '.join(published)}, r.{identifier(wanted.unit)} AS {PERSON}{joined}"
+        )
+        names = [*wanted.keys, *([wanted.sensitive] if wanted.sensitive else []), *wanted.keep]
+        columns_only = ", ".join(identifier(name) for name in names)
+        plpy.execute(f"CREATE TABLE {wanted.target} AS SELECT {columns_only} FROM {WHOSE} ORDER BY {order}")
     plpy.execute(f"ANALYZE {wanted.target}")
 
 
@@ -242,13 +293,15 @@ def _report(
     reached: Measured,
     before: Ints,
 ) -> dict[str, object]:
-    published = sum(size * classes for size, classes in reached.sizes)
+    published = reached.rows
+    counted = "rows" if wanted.unit is None else "people"
     after = np.repeat([size for size, _ in reached.sizes], [classes for _, classes in reached.sizes])
     sizes, times = np.unique(before, return_counts=True)
     return {
         "release": wanted.target,
         "relation": wanted.table.name,
         "method": method,
+        "unit": wanted.unit,
         "rows": table.rows,
         "published": published,
         "suppressed": table.rows - published,
@@ -264,7 +317,7 @@ def _report(
         ],
         "sizes_before": [[int(size), int(number)] for size, number in zip(sizes, times, strict=True)],
         "sizes": [list(pair) for pair in reached.sizes],
-        "risk_before": dict(risk.measures(before, None)),
-        "risk": dict(risk.measures(after, None)),
+        "risk_before": dict(risk.measures(before, None, counted)),
+        "risk": dict(risk.measures(after, None, counted)),
         "why": made.why,
     }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.core.errors import UndefinedColumnError, UnsafeReleaseError
-from discreet.release.classes import Ints, with_null
+from discreet.release.classes import Ints, People, with_null
 from discreet.release.differencing import Isolated, isolated
 from discreet.release.hierarchy import Values
 from discreet.release.memory import Column, Published, classes, shown
@@ -57,13 +57,14 @@ def remember(
 def check(plpy: Plpy, table: Source, made: Published) -> None:
     """Refuses a release from which an earlier one can be subtracted, so that fewer than k people are left."""
     for earlier in remembered(plpy, table.name):
-        columns, sensitive, count = _rows(plpy, table, earlier, made)
-        old, before = classes(earlier, columns, sensitive, count)
-        new, now = classes(made, columns, sensitive, count)
+        rows = _rows(plpy, table, earlier, made)
+        old, before = classes(earlier, rows.columns, rows.sensitive, rows.count, rows.people_of(earlier.unit))
+        new, now = classes(made, rows.columns, rows.sensitive, rows.count, rows.people_of(made.unit))
         k = min(earlier.k, made.k)
-        found = isolated(old, new, count, before.sizes, now.sizes, k)
+        people = rows.people_of(made.unit or earlier.unit)
+        found = isolated(old, new, rows.count, before.sizes, now.sizes, k, people)
         if found:
-            listed = "; ".join(_told(each, before, now) for each in found[:NAMED])
+            listed = "; ".join(_told(each, before, now, people is not None) for each in found[:NAMED])
             more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
             raise UnsafeReleaseError(
                 f"together with release {earlier.release} fewer than {k} people can be told apart: {listed}{more}",
@@ -71,8 +72,9 @@ def check(plpy: Plpy, table: Source, made: Published) -> None:
             )
 
 
-def _told(each: Isolated, before: Published, now: Published) -> str:
-    rows = f"{each.rows} row{'' if each.rows == 1 else 's'}"
+def _told(each: Isolated, before: Published, now: Published, people: bool) -> str:
+    one, many = ("person", "people") if people and each.inside == "both" else ("row", "rows")
+    rows = f"{each.rows} {one if each.rows == 1 else many}"
     if each.inside == "old":
         return f"{shown(before, each.old)} of {before.release} less what is inside it leaves {rows}"
     if each.inside == "new":
@@ -82,26 +84,44 @@ def _told(each: Isolated, before: Published, now: Published) -> str:
     return f"{rows} {old} in {before.release} and {new} in {now.release}"
 
 
-def _rows(plpy: Plpy, table: Source, earlier: Published, made: Published) -> tuple[dict[str, Column], Ints, Ints]:
-    """The combinations of all columns by which people are put into classes."""
+@dataclass(frozen=True)
+class Rows:
+    """Combinations of all columns by which people are put into classes; and of units, where releases name them."""
+
+    columns: dict[str, Column]
+    sensitive: Ints
+    count: Ints
+    persons: Mapping[str, Ints]
+
+    def people_of(self, unit: str | None) -> People | None:
+        if unit is None:
+            return None
+        return People.of(len(self.count), np.arange(len(self.count)), self.persons[unit])
+
+
+def _rows(plpy: Plpy, table: Source, earlier: Published, made: Published) -> Rows:
     names = list(dict.fromkeys([*made.quasi_identifiers, *earlier.quasi_identifiers]))
     by_value = {
         each.sensitive for each in (earlier, made) if each.l is not None and each.definition["method"] == "view"
     }
     others = [name for name in by_value if name is not None and name not in names]
-    for name in names:
+    units = list(dict.fromkeys(each.unit for each in (earlier, made) if each.unit is not None))
+    # a unit may be a column of the other release
+    more = [name for name in units if name not in [*names, *others]]
+    for name in [*names, *others, *more]:
         if name not in table.types:
             raise UndefinedColumnError(
                 f"{table.name} has no column {identifier(name)} any more, by which {earlier.release} was made",
                 "What cannot be checked is not published. Was it never given away, forget_release().",
             )
-    tabulation.source(plpy, table.name, ("quasi_identifiers", [*names, *others]))
+    tabulation.source(plpy, table.name, ("quasi_identifiers", [*names, *others, *more]))
     cuts: dict[str, list[str]] = {}
     for each in (earlier, made):
         for name, texts in each.cuts().items():
             cuts[name] = sorted({*cuts.get(name, []), *texts})
     extra = {place: (table.types[name], cuts[name]) for place, name in enumerate(names) if name in cuts}
-    rows = tabulation.coded(plpy, table, [*names, *others], True, extra)
+    used = [*names, *others, *more]
+    rows = tabulation.coded(plpy, table, used, True, extra)
     coded = [with_null(codes, values) for codes, values in zip(rows.codes, rows.values, strict=True)]
     columns = {
         name: Column(
@@ -109,34 +129,50 @@ def _rows(plpy: Plpy, table: Source, earlier: Published, made: Published) -> tup
         )
         for place, name in enumerate(names)
     }
-    return columns, coded[len(names)][0] if others else 0 * rows.count, rows.count
+    persons = {name: rows.codes[used.index(name)] for name in units}
+    return Rows(columns, coded[len(names)][0] if others else 0 * rows.count, rows.count, persons)
 
 
 def create_view(
     plpy: Plpy, target: str, table: Source, keys: list[str], k: int, sensitive: str | None, l_wanted: int | None,
-    keep: Sequence[str],
+    keep: Sequence[str], unit: str | None,
 ) -> None:  # fmt: skip
     """Window functions count each class whenever somebody reads: what the view shows is right as the data changes."""
     named = [*keys, *([sensitive] if sensitive else []), *keep]
     inner = ", ".join(f"{identifier(name)} AS c{place}" for place, name in enumerate(named))
     part = "PARTITION BY " + ", ".join(f"c{place}" for place in range(len(keys)))
-    rows = f"SELECT {inner} FROM {table.name}"
+    value = f"c{len(keys)}"
+    ranks, counts, conditions = [], [], []
+    if unit is None:
+        rows = f"SELECT {inner} FROM {table.name}"
+        counts.append(f"count(*) OVER ({part}) AS size")
+    else:
+        # a row without a person could be anybody's
+        rows = f"SELECT {inner}, {identifier(unit)} AS u FROM {table.name} WHERE {identifier(unit)} IS NOT NULL"
+        ranks.append(f"dense_rank() OVER ({part} ORDER BY u) AS person")
+        counts.append(f"max(person) OVER ({part}) AS size")
+    conditions.append(f"size >= {k}")
     if l_wanted is not None:
-        rows = f"SELECT *, dense_rank() OVER ({part} ORDER BY c{len(keys)}) AS rank FROM ({rows}) AS r"
-    values = f", max(rank) OVER ({part}) AS variety" if l_wanted is not None else ""
-    counted = f"SELECT *, count(*) OVER ({part}) AS size{values} FROM ({rows}) AS v"
+        ranks.append(f"dense_rank() OVER ({part} ORDER BY {value}) AS rank")
+        counts.append(f"max(rank) OVER ({part}) AS variety")
+        conditions.append(f"variety >= {l_wanted}")
+        if unit is not None:
+            ranks.append(f"dense_rank() OVER ({part}, {value} ORDER BY u) AS holder")
+            counts.append(f"max(holder) OVER ({part}) AS holders")
+            conditions.append("holders < size")
+    ranked = f"SELECT {', '.join(['*', *ranks])} FROM ({rows}) AS r"
+    counted = f"SELECT {', '.join(['*', *counts])} FROM ({ranked}) AS v"
     shown_columns = ", ".join(f"c{place} AS {identifier(name)}" for place, name in enumerate(named))
-    enough = f"size >= {k}" + ("" if l_wanted is None else f" AND variety >= {l_wanted}")
     plpy.execute(
-        f"CREATE VIEW {target} WITH (security_barrier) AS SELECT {shown_columns} FROM ({counted}) AS t WHERE {enough}"
+        f"CREATE VIEW {target} WITH (security_barrier) AS"
+        f" SELECT {shown_columns} FROM ({counted}) AS t WHERE {' AND '.join(conditions)}"
     )
-    made = Published(target, keys, k, l_wanted, sensitive, {"method": "view"}, [], np.zeros(0, dtype=np.int64))
+    definition = {"method": "view"} | ({} if unit is None else {"unit": unit})
+    made = Published(target, keys, k, l_wanted, sensitive, definition, [], np.zeros(0, dtype=np.int64))
     check(plpy, table, made)
-    sizes = tabulation.class_sizes(plpy, replace(table, name=target), keys)
-    published = sum(size * number for size, number in sizes)
-    before = tabulation.class_sizes(plpy, table, keys)
-    total = sum(size * number for size, number in before)
-    report = {"published": published, "suppressed": total - published, "rows": total}
+    published = tabulation.class_sizes(plpy, replace(table, name=target), keys).rows
+    total = tabulation.class_sizes(plpy, table, keys).rows
+    report = {"published": published, "suppressed": total - published, "rows": total, "unit": unit}
     remember(plpy, "view", table, made, None, report)
     if run(plpy, "SELECT FROM discreet.protected_tables WHERE relation = :oid::oid", oid=table.oid):
         plpy.notice(

@@ -15,14 +15,23 @@ def document(text: str | None) -> object:
     return None if text is None else json.loads(text, parse_float=Decimal)
 
 
+def listed(name: str | None) -> list[str]:
+    return [] if name is None else [name]
+
+
 @sql_errors
 def k_anonymity(
-    plpy: Plpy, relation: str | None, quasi_identifiers: list[str | None] | None, nulls: str | None
+    plpy: Plpy,
+    relation: str | None,
+    quasi_identifiers: list[str | None] | None,
+    nulls: str | None,
+    unit: str | None,
 ) -> int | None:
     from discreet.server import tabulation
 
     keys = tabulation.named("quasi_identifiers", quasi_identifiers)
-    return tabulation.smallest_class(plpy, tabulation.source(plpy, relation, ("quasi_identifiers", keys)), keys, nulls)
+    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("unit", listed(unit)))
+    return tabulation.smallest_class(plpy, table, keys, nulls, unit)
 
 
 @sql_errors
@@ -34,14 +43,17 @@ def l_diversity(
     kind: str | None,
     c: Decimal | None,
     nulls: str | None,
+    unit: str | None,
 ) -> float | None:
     from discreet.release.measures import Diversity
     from discreet.server import tabulation
 
     wanted = Diversity.of(kind, c)
     keys, values = tabulation.named("quasi_identifiers", quasi_identifiers), tabulation.named("sensitive", sensitive)
-    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("sensitive", values))
-    found = tabulation.tabulate(plpy, table, keys, values, nulls)
+    table = tabulation.source(
+        plpy, relation, ("quasi_identifiers", keys), ("sensitive", values), ("unit", listed(unit))
+    )
+    found = tabulation.tabulate(plpy, table, keys, values, nulls, unit=unit)
     return None if found is None else min(wanted.measured(composition) for composition in found.compositions)
 
 
@@ -75,33 +87,48 @@ def measure(
     quasi_identifiers: list[str | None] | None,
     sensitive: list[str | None] | None,
     nulls: str | None,
+    unit: str | None,
 ) -> Iterable[tuple[str, str | None, float]]:
     from discreet.release.measures import all_measures
     from discreet.server import tabulation
 
     keys, values = tabulation.named("quasi_identifiers", quasi_identifiers), tabulation.named("sensitive", sensitive)
-    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("sensitive", values))
-    found = tabulation.tabulate(plpy, table, keys, values, nulls)
+    table = tabulation.source(
+        plpy, relation, ("quasi_identifiers", keys), ("sensitive", values), ("unit", listed(unit))
+    )
+    found = tabulation.tabulate(plpy, table, keys, values, nulls, unit=unit)
     return [] if found is None else list(all_measures(values, found.compositions))
 
 
 @sql_errors
 def disclosure_risk(
-    plpy: Plpy, relation: str | None, quasi_identifiers: list[str | None] | None, population: int | None
+    plpy: Plpy,
+    relation: str | None,
+    quasi_identifiers: list[str | None] | None,
+    population: int | None,
+    unit: str | None,
 ) -> Iterable[tuple[str, float]]:
+    import numpy as np
+
     from discreet.release import risk
-    from discreet.release.classes import numbered, summed
+    from discreet.release.classes import People, numbered, summed
     from discreet.server import tabulation
 
     keys = tabulation.named("quasi_identifiers", quasi_identifiers)
     if population is not None:
         at_least("population", population, 1)
-    rows = tabulation.coded(plpy, tabulation.source(plpy, relation, ("quasi_identifiers", keys)), keys)
+    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("unit", listed(unit)))
+    if unit is not None:
+        tabulation.require_people(plpy, table, unit)
+    rows = tabulation.coded(plpy, table, [*keys, *listed(unit)])
     if not len(rows.count):
         return []
-    number, classes = numbered(rows.codes)
-    sizes = summed(number, rows.count, classes)
-    return [*risk.measures(sizes, population), *risk.special_uniques(rows.codes, rows.count, keys)]
+    codes, person = rows.split(len(keys), unit)
+    number, classes = numbered(codes)
+    people = None if person is None else People.of(len(person), np.arange(len(person)), person)
+    sizes = summed(number, rows.count, classes) if people is None else people.within(number, classes)
+    counted = "rows" if people is None else "people"
+    return [*risk.measures(sizes, population, counted), *risk.special_uniques(codes, rows.count, keys, person)]
 
 
 @sql_errors
@@ -118,12 +145,13 @@ def anonymize(
     method: str | None,
     keep: list[str | None] | None,
     distance: str | None,
+    unit: str | None,
 ) -> str:
     from discreet.release.problem import Claim
     from discreet.server import anonymizing, tabulation
 
     claim = Claim.of(k, l_wanted, t, distance, sensitive, max_suppression)
-    wanted = anonymizing.wish(plpy, relation, release, document(quasi_identifiers), sensitive, keep)
+    wanted = anonymizing.wish(plpy, relation, release, document(quasi_identifiers), sensitive, keep, unit)
     return tabulation.written(anonymizing.anonymize(plpy, wanted, claim, method))
 
 
@@ -157,6 +185,7 @@ def create_release_view(
     sensitive: str | None,
     l_wanted: int | None,
     keep: list[str | None] | None,
+    unit: str | None,
 ) -> None:
     from discreet.release.problem import Claim
     from discreet.server import anonymizing, guarding, tabulation
@@ -164,10 +193,12 @@ def create_release_view(
     claim = Claim.of(k, l_wanted, None, "equal", sensitive, 0)
     keys = tabulation.named("quasi_identifiers", quasi_identifiers)
     others = [given("keep", each) for each in keep or []]
-    values = [] if sensitive is None else [sensitive]
-    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("sensitive", values), ("keep", others))
+    table = tabulation.source(
+        plpy, relation, ("quasi_identifiers", keys), ("sensitive", listed(sensitive)), ("keep", others),
+        ("unit", [] if unit in others else listed(unit)),
+    )  # fmt: skip
     target = anonymizing.target_name(plpy, "name", name, table)
-    guarding.create_view(plpy, target, table, keys, claim.k, sensitive, claim.l, others)
+    guarding.create_view(plpy, target, table, keys, claim.k, sensitive, claim.l, others, unit)
 
 
 @sql_errors

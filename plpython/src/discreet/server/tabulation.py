@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -103,14 +104,40 @@ def named(argument: str, names: Sequence[str | None] | None) -> list[str]:
 
 def counted(table: Source, columns: Sequence[str], keys: int, nulls: str) -> str:
     """Counts by columns, as c0, c1 … and n. A row with a conservative NULL in the first `keys` stands alone."""
-    shown = ", ".join(f"{identifier(name)} AS c{place}" for place, name in enumerate(columns))
-    groups = [f"c{place}" for place in range(len(columns))]
+    listed = ", ".join(_groups(columns, nulls))
+    return f"SELECT {listed}, count(*) AS n FROM ({_shown(table, columns, keys, nulls)}) AS t GROUP BY {listed}"
+
+
+def _shown(table: Source, columns: Sequence[str], keys: int, nulls: str, unit: str | None = None) -> str:
+    shown = [f"{identifier(name)} AS c{place}" for place, name in enumerate(columns)]
     if nulls == "conservative":
         missing = " OR ".join(f"{identifier(name)} IS NULL" for name in columns[:keys])
-        shown += f", CASE WHEN {missing} THEN row_number() OVER () ELSE 0 END AS alone"
-        groups.append("alone")
-    listed = ", ".join(groups)
-    return f"SELECT {listed}, count(*) AS n FROM (SELECT {shown} FROM {table.name}) AS t GROUP BY {listed}"
+        shown.append(f"CASE WHEN {missing} THEN row_number() OVER () ELSE 0 END AS alone")
+    if unit is not None:
+        shown.append(f"{identifier(unit)} AS u")
+    return f"SELECT {', '.join(shown)} FROM {table.name}"
+
+
+def _groups(columns: Sequence[str], nulls: str) -> list[str]:
+    return [f"c{place}" for place in range(len(columns))] + ["alone"] * (nulls == "conservative")
+
+
+def counted_people(table: Source, keys: Sequence[str], nulls: str, unit: str) -> str:
+    """Counts rows (n) and different people (people) by columns, as c0, c1 …: first rows by person, then persons."""
+    listed = ", ".join(_groups(keys, nulls))
+    return (
+        f"SELECT {listed}, sum(n)::int8 AS n, count(*) AS people"
+        f" FROM (SELECT {listed}, count(*) AS n FROM ({_shown(table, keys, len(keys), nulls, unit)}) AS t"
+        f" GROUP BY {listed}, u) AS p GROUP BY {listed}"
+    )
+
+
+def require_people(plpy: Plpy, table: Source, unit: str) -> None:
+    """Every row is somebody's: without a name it could be anybody's, also of somebody who is counted already."""
+    if plpy.execute(f"SELECT FROM {table.name} WHERE {identifier(unit)} IS NULL LIMIT 1"):
+        raise InvalidParameterError(
+            f"{table.name} has rows whose {identifier(unit)} is NULL", "Name a view that leaves them out."
+        )
 
 
 def _dictionary(place: int, cells: str = "cell", more: tuple[str, list[str]] | None = None) -> str:
@@ -127,17 +154,26 @@ def _array(texts: list[str]) -> str:
     return f"ARRAY[{', '.join(quoted)}]::pg_catalog.text[]"
 
 
-def smallest_class(plpy: Plpy, table: Source, quasi_identifiers: list[str], nulls: str | None) -> int | None:
+def smallest_class(
+    plpy: Plpy, table: Source, quasi_identifiers: list[str], nulls: str | None, unit: str | None
+) -> int | None:
     """k, or None for an empty table."""
     semantics = one_of("nulls", nulls, NULLS)
+    if unit is not None:
+        require_people(plpy, table, unit)
     if semantics == "wildcard":
-        rows = coded(plpy, table, quasi_identifiers)
+        rows = coded(plpy, table, [*quasi_identifiers, *([unit] if unit else [])])
         if not len(rows.count):
             return None
-        return int(wildcard_composition(rows.codes, 0 * rows.count, rows.count, 1).sizes.min())
+        keys, person = rows.split(len(quasi_identifiers), unit)
+        return int(wildcard_composition(keys, 0 * rows.count, rows.count, 1, person).people.min())
     plpy.execute(MEMORY)
-    cells = counted(table, quasi_identifiers, len(quasi_identifiers), semantics)
-    k = plpy.execute(f"SELECT min(n) AS k FROM ({cells}) AS class")[0]["k"]
+    cells = (
+        counted(table, quasi_identifiers, len(quasi_identifiers), semantics)
+        if unit is None
+        else counted_people(table, quasi_identifiers, semantics, unit)
+    )
+    k = plpy.execute(f"SELECT min({'n' if unit is None else 'people'}) AS k FROM ({cells}) AS class")[0]["k"]
     return None if k is None else int(k)
 
 
@@ -156,25 +192,77 @@ def tabulate(
     sensitive: list[str],
     nulls: str | None,
     texts: bool = False,
+    unit: str | None = None,
 ) -> Tabulated | None:
-    """Classes and what they are made of, or None for an empty table. The rows are read once."""
+    """Classes and what they are made of, or None for an empty table. The rows are read once.
+
+    With a unit they are read once per sensitive column: people who share a value of one are not those of another.
+    """
     semantics = one_of("nulls", nulls, NULLS)
     columns, keys = [*quasi_identifiers, *sensitive], len(quasi_identifiers)
+    if unit is not None:
+        require_people(plpy, table, unit)
     if semantics == "wildcard":
-        return _tabulate_wildcard(coded(plpy, table, columns, texts), keys)
+        return _tabulate_wildcard(coded(plpy, table, [*columns, *([unit] if unit else [])], texts), keys, unit)
     plpy.execute(MEMORY)
-    found = plpy.execute(_composing(counted(table, columns, keys, semantics), keys, len(columns), semantics, texts))[0]
-    if found["cells"] is None:
+    if unit is not None:
+        found = [_tabulate_people(plpy, table, quasi_identifiers, name, semantics, texts, unit) for name in sensitive]
+        some = [each for each in found if each is not None]
+        return Tabulated([each[0] for each in some], [each[1] for each in some]) if some else None
+    cells = plpy.execute(_composing(counted(table, columns, keys, semantics), keys, len(columns), semantics, texts))[0]
+    if cells["cells"] is None:
         return None
-    per_class = np.frombuffer(found["cells"], dtype=">i4").astype(np.int64)
+    per_class = np.frombuffer(cells["cells"], dtype=">i4").astype(np.int64)
     class_of = np.repeat(np.arange(len(per_class), dtype=np.int64), per_class)
     compositions = []
     for place in range(keys, len(columns)):
-        packed = unpacked(found[f"packed{place}"], per_class)
-        code, values = with_null((packed >> ROWS_BITS) - 1, int(found[f"values{place}"]))
-        count = packed & ((1 << ROWS_BITS) - 1)
+        code, count, values = _cells(cells, place, per_class)
         compositions.append(Composition.of(class_of, len(per_class), code, count, values))
-    return Tabulated(compositions, [found.get(f"texts{place}") or [] for place in range(keys, len(columns))])
+    return Tabulated(compositions, [cells.get(f"texts{place}") or [] for place in range(keys, len(columns))])
+
+
+def _cells(found: Mapping[str, Any], place: int, per_class: Ints) -> tuple[Ints, Ints, int]:
+    packed = unpacked(found[f"packed{place}"], per_class)
+    code, values = with_null((packed >> ROWS_BITS) - 1, int(found[f"values{place}"]))
+    return code, packed & ((1 << ROWS_BITS) - 1), values
+
+
+def _tabulate_people(
+    plpy: Plpy, table: Source, quasi_identifiers: list[str], sensitive: str, nulls: str, texts: bool, unit: str
+) -> tuple[Composition, list[str]] | None:
+    """The classes by one column. Rows of a person are put together twice: by class and value, and by class alone."""
+    keys = len(quasi_identifiers)
+    classes = _groups(quasi_identifiers, nulls)
+    value = f"c{keys}"
+    rows = _shown(table, [*quasi_identifiers, sensitive], keys, nulls, unit)
+    by = ", ".join(classes)
+    cells = (
+        f"SELECT {by}, {value}, whole, sum(n)::int8 AS n, count(*) AS people FROM (SELECT {by}, {value}, u,"
+        f" grouping({value}) AS whole, count(*) AS n FROM ({rows}) AS t"
+        f" GROUP BY GROUPING SETS (({by}, {value}, u), ({by}, u))) AS p GROUP BY {by}, {value}, whole"
+    )
+    sent = ", ".join(
+        f"array_agg({what}) FILTER (WHERE whole = 0) AS {name}"
+        for name, what in ((f"p{keys}", f"coalesce(value{keys}.code, 0) << {ROWS_BITS} | n"), ("holders", "people"))
+    )
+    shown = f", (SELECT array_agg(v::text ORDER BY code) FROM value{keys}) AS texts" if texts else ""
+    found = plpy.execute(
+        f"WITH cell AS MATERIALIZED ({cells}), {_dictionary(keys)}"
+        f" SELECT string_agg(int4send(cells), '') AS cells, string_agg(int8send(people), '') AS people,"
+        f" string_agg(array_send(p{keys}), '') AS packed{keys}, string_agg(array_send(holders), '') AS holders,"
+        f" (SELECT count(*) FROM value{keys}) AS values{keys}{shown}"
+        f" FROM (SELECT count(*)::int4 - 1 AS cells, max(people) FILTER (WHERE whole = 1) AS people, {sent}"
+        f" FROM cell LEFT JOIN value{keys} ON value{keys}.v = {value} GROUP BY {by}) AS class"
+    )[0]
+    if found["cells"] is None:
+        return None
+    per_class = np.frombuffer(found["cells"], dtype=">i4").astype(np.int64)
+    code, count, values = _cells(found, keys, per_class)
+    class_of = np.repeat(np.arange(len(per_class), dtype=np.int64), per_class)
+    order = np.lexsort((code, class_of))
+    made = Composition.of(class_of, len(per_class), code, count, values)
+    holders = unpacked(found["holders"], per_class)[order]
+    return replace(made, known_people=(_long(found["people"]), holders)), found.get("texts") or []
 
 
 def _composing(cells: str, keys: int, columns: int, nulls: str, texts: bool) -> str:
@@ -216,6 +304,10 @@ class Coded:
     texts: list[list[str]]
     id: Ints
 
+    def split(self, columns: int, unit: str | None) -> tuple[list[Ints], Ints | None]:
+        """The codes of the first columns; and, where a unit comes last, whose each combination is."""
+        return self.codes[:columns], None if unit is None else self.codes[-1]
+
 
 More = Mapping[int, tuple[str, list[str]]]
 
@@ -228,11 +320,21 @@ def coded(
     return fetched(plpy, f"cell AS MATERIALIZED ({cells}), ", "cell", len(columns), texts, more=more)
 
 
-def class_sizes(plpy: Plpy, table: Source, keys: Sequence[str]) -> list[tuple[int, int]]:
-    """How many classes there are of each size."""
-    cells = counted(table, keys, len(keys), "own")
-    rows = plpy.execute(f"SELECT n, count(*) AS classes FROM ({cells}) AS class GROUP BY n ORDER BY n")
-    return [(int(row["n"]), int(row["classes"])) for row in rows]
+@dataclass(frozen=True)
+class Sizes:
+    """How many classes there are of each size, in rows or people; and how many rows in all."""
+
+    classes: list[tuple[int, int]]
+    rows: int
+
+
+def class_sizes(plpy: Plpy, table: Source, keys: Sequence[str], unit: str | None = None) -> Sizes:
+    cells = counted(table, keys, len(keys), "own") if unit is None else counted_people(table, keys, "own", unit)
+    size = "n" if unit is None else "people"
+    rows = plpy.execute(
+        f"SELECT {size} AS size, count(*) AS classes, sum(n)::int8 AS n FROM ({cells}) AS class GROUP BY 1 ORDER BY 1"
+    )
+    return Sizes([(int(row["size"]), int(row["classes"])) for row in rows], sum(int(row["n"]) for row in rows))
 
 
 def fetched(
@@ -265,14 +367,16 @@ def _long(sent: bytes | None) -> Ints:
     return np.frombuffer(sent or b"", dtype=">i8").astype(np.int64)
 
 
-def _tabulate_wildcard(rows: Coded, keys: int) -> Tabulated | None:
+def _tabulate_wildcard(rows: Coded, keys: int, unit: str | None) -> Tabulated | None:
     if not len(rows.count):
         return None
+    classes, person = rows.split(keys, unit)
     compositions = []
-    for place in range(keys, len(rows.codes)):
+    places = range(keys, len(rows.codes) - (unit is not None))
+    for place in places:
         sensitive, values = with_null(rows.codes[place], rows.values[place])
-        compositions.append(wildcard_composition(rows.codes[:keys], sensitive, rows.count, values))
-    return Tabulated(compositions, rows.texts[keys:])
+        compositions.append(wildcard_composition(classes, sensitive, rows.count, values, person))
+    return Tabulated(compositions, [rows.texts[place] for place in places])
 
 
 def written(document: Mapping[str, object]) -> str:
