@@ -35,8 +35,10 @@
 #include "lib/stringinfo.h"
 #include "nodes/execnodes.h"
 #include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
 #include "utils/guc.h"
 #include "utils/jsonb.h"
+#include "utils/tuplestore.h"
 
 #define ERRCODE_REFUSED_SHAPE MAKE_SQLSTATE('D', 'P', '0', '0', '1')
 #define ERRCODE_LEDGER_UNREACHABLE MAKE_SQLSTATE('D', 'P', '0', '0', '7')
@@ -51,6 +53,11 @@ extern int	payers;
 extern Jsonb *ledger_call(const char *operation, const char *request);
 extern bytea *ledger_call_bytes(const char *operation, const char *request, const char *bytes, int length);
 extern char *text_field(Jsonb *object, const char *key);
+
+/* run.c: a SELECT, first planned, then run in the snapshot that is active */
+extern PlannedStmt *plan_select(const char *sql);
+extern Tuplestorestate *run_plan(PlannedStmt *plan, const char *sql, TupleTableSlot **slot);
+extern void end_rows(Tuplestorestate *rows, TupleTableSlot *slot);
 
 /* payment.c: people as one text after the other, each behind its length */
 extern bool next_text(const char **from, const char *end, const char **text, uint32 *length);

@@ -13,7 +13,6 @@
 #include "common/hashfn.h"
 #include "common/int.h"
 #include "common/sha2.h"
-#include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "numbering.h"
@@ -575,7 +574,7 @@ discreet_personal_count_final(PG_FUNCTION_ARGS)
 
 /* The question */
 
-/* Within: the role that reads the tables, and workers who find the map. */
+/* Within: the role that reads the tables, workers who find the map, and no messages to the asker. */
 typedef struct Acting
 {
 	Oid			caller;
@@ -590,7 +589,7 @@ set_option(const char *name, const char *value)
 }
 
 static void
-begin_acting(Acting *acting, Oid role, Phase phase)
+begin_acting(Acting *acting, Oid role)
 {
 	GetUserIdAndSecContext(&acting->caller, &acting->context);
 	acting->level = NewGUCNestLevel();
@@ -598,51 +597,52 @@ begin_acting(Acting *acting, Oid role, Phase phase)
 		set_option("discreet.payers", psprintf("%d", (int32) dsm_segment_handle(known.segment)));
 	else
 		set_option("max_parallel_workers_per_gather", "0");
+	set_option("client_min_messages", "error");
 	if (OidIsValid(role))
 		SetUserIdAndSecContext(role, acting->context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	known.map->phase = phase;
 }
 
 static void
 end_acting(Acting *acting)
 {
-	known.map->phase = CLOSED;
 	AtEOXact_GUC(false, acting->level);
 	SetUserIdAndSecContext(acting->caller, acting->context);
 }
 
-/* Runs a SELECT in the snapshot that is active. */
-static void
-run_select(const char *sql)
+/* Planning may run code of who owns the table, which must not learn who pays: the map is open to the execution only. */
+static Tuplestorestate *
+run_in_phase(Phase phase, const char *sql, TupleTableSlot **slot)
 {
-	if (SPI_execute(sql, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "the run step is not a SELECT");
+	PlannedStmt *plan = plan_select(sql);
+	Tuplestorestate *rows;
+
+	known.map->phase = phase;
+	rows = run_plan(plan, sql, slot);
+	known.map->phase = CLOSED;
+	return rows;
 }
 
 /* Counts everybody's rows that take part; returns the people who are not known, or NULL. */
 static bytea *
 count_rows(Oid role, const char *selection)
 {
-	MemoryContext context = CurrentMemoryContext;
 	bytea	   *strangers = NULL;
 	Acting		acting;
+	Tuplestorestate *rows;
+	TupleTableSlot *slot;
 
 	memset(PART(known.map, rows, char), 0, sizeof(pg_atomic_uint32) * (Size) known.map->people);
-	begin_acting(&acting, role, COUNTING);
-	SPI_connect();
-	run_select(selection);
-	if (SPI_processed == 1)
+	begin_acting(&acting, role);
+	rows = run_in_phase(COUNTING, selection, &slot);
+	if (tuplestore_gettupleslot(rows, true, false, slot))
 	{
 		bool		isnull;
-		Datum		found = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+		Datum		found = slot_getattr(slot, 1, &isnull);
 
 		if (!isnull)
-		{
-			MemoryContextSwitchTo(context);
 			strangers = DatumGetByteaPCopy(found);
-		}
 	}
-	SPI_finish();
+	end_rows(rows, slot);
 	end_acting(&acting);
 	return strangers;
 }
@@ -676,22 +676,25 @@ select_and_pay(Oid role, const char *dataset, bool by_integer, const char *selec
 }
 
 static void
-put_rows(ReturnSetInfo *result, int statement)
+put_rows(ReturnSetInfo *result, int place, const char *sql)
 {
-	for (uint64 row = 0; row < SPI_processed; row++)
-	{
-		char	   *value = SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 1);
-		Datum		values[2] = {Int32GetDatum(statement), value ? CStringGetTextDatum(value) : (Datum) 0};
-		bool		nulls[2] = {false, value == NULL};
+	TupleTableSlot *slot;
+	Tuplestorestate *rows = run_in_phase(PAID, sql, &slot);
 
+	while (tuplestore_gettupleslot(rows, true, false, slot))
+	{
+		Datum		values[2] = {Int32GetDatum(place)};
+		bool		nulls[2] = {false};
+
+		values[1] = slot_getattr(slot, 1, &nulls[1]);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
-	SPI_freetuptable(SPI_tuptable);
+	end_rows(rows, slot);
 }
 
-/* Runs a statement that may meet a limit of the program; false when it did. */
+/* Puts the rows of a statement that may meet a limit of the program; false when it did, before the first row. */
 static bool
-run_within_limits(const char *sql)
+put_rows_within_limits(ReturnSetInfo *result, int place, const char *sql)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -701,13 +704,14 @@ run_within_limits(const char *sql)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		run_select(sql);
+		put_rows(result, place, sql);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
 		ErrorData  *error;
 
+		known.map->phase = CLOSED;
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
@@ -729,7 +733,6 @@ run_statements(ReturnSetInfo *result, const Datum *statements, const Datum *plac
 {
 	bool		done = false;
 
-	SPI_connect();
 	for (int n = 0; n < number; n++)
 	{
 		int			place = DatumGetInt32(places[n]);
@@ -739,13 +742,10 @@ run_statements(ReturnSetInfo *result, const Datum *statements, const Datum *plac
 			continue;
 		done = true;
 		if (n + 1 < number && DatumGetInt32(places[n + 1]) == place)
-			done = run_within_limits(sql);
+			done = put_rows_within_limits(result, place, sql);
 		else
-			run_select(sql);
-		if (done)
-			put_rows(result, place);
+			put_rows(result, place, sql);
 	}
-	SPI_finish();
 }
 
 PG_FUNCTION_INFO_V1(discreet_personal_run);
@@ -779,7 +779,7 @@ discreet_personal_run(PG_FUNCTION_ARGS)
 		select_and_pay(role, text_to_cstring(PG_GETARG_TEXT_PP(1)), PG_GETARG_BOOL(2),
 					   text_to_cstring(PG_GETARG_TEXT_PP(3)), text_to_cstring(PG_GETARG_TEXT_PP(4)),
 					   PG_GETARG_INT32(5));
-		begin_acting(&acting, role, PAID);
+		begin_acting(&acting, role);
 		run_statements(result, statements, places, number);
 		end_acting(&acting);
 	}

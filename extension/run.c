@@ -9,14 +9,59 @@
 
 #include <math.h>
 
+#include "executor/executor.h"
 #include "executor/spi.h"
+#include "executor/tstoreReceiver.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/pg_list.h"
 #include "storage/latch.h"
+#include "tcop/dest.h"
+#include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
+
+/* Whatever planning runs is over when it returns. */
+PlannedStmt *
+plan_select(const char *sql)
+{
+	List	   *statements = pg_parse_query(sql);
+	List	   *queries = list_length(statements) != 1 ? NIL :
+		pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, statements), sql, NULL, 0, NULL);
+
+	if (list_length(queries) != 1 || linitial_node(Query, queries)->commandType != CMD_SELECT)
+		elog(ERROR, "the run step is not a SELECT");
+	return pg_plan_query(linitial_node(Query, queries), sql, CURSOR_OPT_PARALLEL_OK, NULL);
+}
+
+/* The rows, in memory: files would not outlive a subtransaction. `slot` is for reading them. */
+Tuplestorestate *
+run_plan(PlannedStmt *plan, const char *sql, TupleTableSlot **slot)
+{
+	Tuplestorestate *rows = tuplestore_begin_heap(false, false, MAX_KILOBYTES);
+	DestReceiver *receiver = CreateDestReceiver(DestTuplestore);
+	QueryDesc  *query = CreateQueryDesc(plan, sql, GetActiveSnapshot(), InvalidSnapshot, receiver, NULL, NULL, 0);
+
+	SetTuplestoreDestReceiverParams(receiver, rows, CurrentMemoryContext, false, NULL, NULL);
+	ExecutorStart(query, EXEC_FLAG_SKIP_TRIGGERS);
+	*slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(query->tupDesc), &TTSOpsMinimalTuple);
+	ExecutorRun(query, ForwardScanDirection, 0, true);
+	ExecutorFinish(query);
+	ExecutorEnd(query);
+	FreeQueryDesc(query);
+	receiver->rDestroy(receiver);
+	return rows;
+}
+
+void
+end_rows(Tuplestorestate *rows, TupleTableSlot *slot)
+{
+	ExecDropSingleTupleTableSlot(slot);
+	tuplestore_end(rows);
+}
 
 PG_FUNCTION_INFO_V1(discreet_run_as);
 PG_FUNCTION_INFO_V1(discreet_wait);

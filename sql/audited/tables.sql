@@ -1,14 +1,27 @@
 -- What was answered about audited tables. It outlives unprotect(): only audit_reset() and DROP TABLE forget it.
+-- unit is NULL after a reset of a table that is not audited at the moment.
 CREATE TABLE discreet._audit (
-    relation  regclass PRIMARY KEY,
-    seed      bigint NOT NULL,
-    unit      name NOT NULL,
-    unit_type text NOT NULL,
-    position  bigint NOT NULL DEFAULT 0,
-    floor     bigint NOT NULL DEFAULT 0
+    relation    regclass PRIMARY KEY,
+    seed        bigint NOT NULL,
+    unit        name,
+    unit_attnum int2,
+    unit_type   text,
+    position    bigint NOT NULL DEFAULT 0,
+    floor       bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE discreet._audit IS
 'How far the history of an audited table has come, where it begins, and what its people are told apart by: a column, its type, the seed of their hashes.';
+
+-- Who puts another table in the place of one that answers were given about shall know that its audit knows nothing of them.
+-- relation 0: dropped.
+CREATE TABLE discreet._audit_name (
+    schema_name name NOT NULL,
+    table_name  name NOT NULL,
+    relation    regclass NOT NULL,
+    dataset     text COLLATE "C" NOT NULL,
+    PRIMARY KEY (schema_name, table_name, relation)
+);
+COMMENT ON TABLE discreet._audit_name IS 'The names that audited tables have had, also of those that are gone.';
 
 -- An event is what an answer adds to the history (discreet.audited.history). Compressed already.
 CREATE TABLE discreet._audit_event (
@@ -44,5 +57,6 @@ CREATE TABLE discreet._audit_known (
 COMMENT ON TABLE discreet._audit_known IS 'People of audited tables whose values an asker is taken to know.';
 
 SELECT pg_catalog.pg_extension_config_dump('discreet._audit', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._audit_name', 'WHERE relation = 0 OR relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._audit_event', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._audit_known', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');

@@ -10,7 +10,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
-    IF TG_TABLE_NAME = '_protected_table' THEN
+    IF TG_TABLE_NAME <> '_protected_column' THEN
         NEW.unit_attnum := (SELECT attnum FROM pg_attribute
                             WHERE attrelid = NEW.relation AND attname = NEW.unit AND attnum > 0 AND NOT attisdropped);
     ELSE
@@ -25,6 +25,10 @@ COMMENT ON FUNCTION discreet._find_columns() IS 'Finds the column numbers of a r
 CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._protected_table
 FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
 CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._protected_column
+FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
+CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._past_protection
+FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
+CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._audit
 FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
 
 -- discreet._follow_parts: a detached partition, or a child that no longer inherits, is protected as its whole was.
@@ -53,8 +57,8 @@ BEGIN
         ON CONFLICT (relation) DO NOTHING
         RETURNING relation),
     past AS (
-        INSERT INTO discreet._past_protection (relation, dataset)
-        SELECT g.relation, w.dataset FROM gone g JOIN discreet._protected_table w ON w.relation = g.whole
+        INSERT INTO discreet._past_protection (relation, dataset, unit)
+        SELECT g.relation, w.dataset, CASE WHEN w.policy = 'personal' THEN w.unit END FROM gone g JOIN discreet._protected_table w ON w.relation = g.whole
         WHERE w.dataset IS NOT NULL
         ON CONFLICT (relation) DO NOTHING)
     INSERT INTO discreet._protected_column (relation, column_name, lower, upper, categories, visibility)
@@ -109,6 +113,17 @@ BEGIN
     UPDATE discreet._protected_table p SET unit = a.attname
     FROM pg_attribute a
     WHERE a.attrelid = p.relation AND a.attnum = p.unit_attnum AND a.attname <> p.unit;
+    UPDATE discreet._past_protection p SET unit = a.attname
+    FROM pg_attribute a
+    WHERE a.attrelid = p.relation AND a.attnum = p.unit_attnum AND a.attname <> p.unit AND NOT a.attisdropped;
+    UPDATE discreet._audit h SET unit = a.attname
+    FROM pg_attribute a
+    WHERE a.attrelid = h.relation AND a.attnum = h.unit_attnum AND a.attname <> h.unit AND NOT a.attisdropped;
+    INSERT INTO discreet._audit_name (schema_name, table_name, relation, dataset)
+    SELECT s.nspname, c.relname, o.relation, min(o.dataset)
+    FROM discreet._audit_name o JOIN pg_class c ON c.oid = o.relation JOIN pg_namespace s ON s.oid = c.relnamespace
+    GROUP BY 1, 2, 3
+    ON CONFLICT DO NOTHING;
     UPDATE discreet._protected_column c SET column_name = a.attname
     FROM pg_attribute a
     WHERE a.attrelid = c.relation AND a.attnum = c.attnum AND a.attname <> c.column_name;
@@ -160,6 +175,15 @@ BEGIN
     DELETE FROM discreet._response_column c
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid = 0;
+    WITH gone AS (
+        DELETE FROM discreet._audit_name n
+        USING pg_event_trigger_dropped_objects() d
+        WHERE d.classid = 'pg_class'::regclass AND d.objid = n.relation AND d.objsubid = 0
+        RETURNING n.*)
+    INSERT INTO discreet._audit_name (schema_name, table_name, relation, dataset)
+    SELECT g.schema_name, g.table_name, 0, g.dataset FROM gone g
+    WHERE EXISTS (SELECT FROM discreet._audit_event e WHERE e.relation = g.relation)
+    ON CONFLICT DO NOTHING;
     DELETE FROM discreet._audit a
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = a.relation AND d.objsubid = 0;

@@ -54,12 +54,16 @@ CREATE TABLE discreet._protected_part (
 );
 COMMENT ON TABLE discreet._protected_part IS 'Partitions and children of protected tables.';
 
--- A table that was protected once goes back to the dataset that its people have spent from.
+-- A table that was protected once goes back to the dataset that its people have spent from, and, where they have budgets of
+-- their own, to the column that named them.
 CREATE TABLE discreet._past_protection (
-    relation regclass PRIMARY KEY,
-    dataset  text COLLATE "C" NOT NULL
+    relation    regclass PRIMARY KEY,
+    dataset     text COLLATE "C" NOT NULL,
+    unit        name,
+    unit_attnum int2
 );
-COMMENT ON TABLE discreet._past_protection IS 'The dataset of each table that was protected once.';
+COMMENT ON TABLE discreet._past_protection IS
+'The dataset of each table that was protected once; by what column its people have paid for themselves, if they have.';
 
 -- A dropped table leaves its row only where event triggers were off; such a row is not worth a dump.
 SELECT pg_catalog.pg_extension_config_dump('discreet._dataset', '');

@@ -19,7 +19,7 @@ STATE = {
     "columns": "SELECT relation::regclass::text, column_name, lower, upper, categories, visibility"
     " FROM discreet._protected_column ORDER BY 1, 2",
     "exempt views": "SELECT view::text FROM discreet._exempt_view ORDER BY 1",
-    "past": "SELECT relation::regclass::text, dataset FROM discreet._past_protection ORDER BY 1",
+    "past": "SELECT relation::regclass::text, dataset, unit FROM discreet._past_protection ORDER BY 1",
     "budgets": "SELECT dataset, role::text, granted, epsilon_limit, delta_limit, amount_limit, amount_spent,"
     " delta_spent FROM discreet._budget ORDER BY 1, 2",
     "status": "SELECT * FROM discreet.budget_status ORDER BY 1, 2",

@@ -222,6 +222,7 @@ EXPECTED = """
  -       -       -       -       -       -       _audit_base
  -       -       -       -       -       -       _audit_event
  -       -       -       -       -       -       _audit_known
+ -       -       -       -       -       -       _audit_name
  -       -       -       -       -       -       _keeps_versions()
  X       X       X       X       X       X       _person()
  X       X       X       X       X       X       _query_set()

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from discreet.core import curation
-from discreet.core.curation import Caller, Catalog, Column, Neighbour, Relation
+from discreet.core.curation import Caller, Catalog, Column, Neighbour, Past, Relation
 from discreet.core.declarations import ColumnDescription, Dataset, Policy
 from discreet.core.errors import DiscreetError
 
@@ -28,7 +28,7 @@ class Table:
     looked_up_by: list[str] = field(default_factory=list)
     readers: list[str] = field(default_factory=list)
     dataset: str | None = None
-    past: str | None = None
+    past: Past | None = None
     policy: Policy | None = None
     descriptions: dict[str, ColumnDescription] = field(default_factory=dict)
 
@@ -45,6 +45,8 @@ class CatalogInMemory:
     owners: dict[str, str] = field(default_factory=dict)
     locked: bool = False
     locked_tables: set[str] = field(default_factory=set)
+    spent: dict[str, Decimal] = field(default_factory=dict)
+    paying: set[str] = field(default_factory=set)
 
     def caller(self) -> Caller:
         return self.who
@@ -103,8 +105,14 @@ class CatalogInMemory:
     def manages(self, dataset: str) -> bool:
         return self.owners[dataset] == self.who.name
 
-    def past_dataset(self, relation: Relation) -> str | None:
+    def past(self, relation: Relation) -> Past | None:
         return self.table(relation).past
+
+    def epsilon_spent(self, dataset: str) -> Decimal:
+        return self.spent.get(dataset, Decimal(0))
+
+    def has_payers(self, dataset: str) -> bool:
+        return dataset in self.paying
 
     def lock_table(self, relation: Relation) -> None:
         self.locked_tables.add(relation.quoted_name)
@@ -118,7 +126,9 @@ class CatalogInMemory:
 
     def add_protection(self, relation: Relation, dataset: str | None, policy: Policy) -> None:
         table = self.table(relation)
-        table.dataset, table.policy, table.past = dataset, policy, dataset or table.past
+        table.dataset, table.policy = dataset, policy
+        if dataset is not None:
+            table.past = Past(dataset, policy.unit if policy.policy == "personal" else None)
 
     def begin_audit(self, relation: Relation) -> bool:
         return relation.kind == "r"
@@ -430,6 +440,45 @@ def test_a_superuser_moves_a_table_to_another_dataset(catalog: CatalogInMemory) 
     catalog.add_dataset(Dataset("fresh", ONE, Decimal(0)))
     protect(catalog, dataset="fresh")
     assert catalog.tables["hr.employee"].dataset == "fresh"
+
+
+def by_themselves(unit: str = "id") -> Policy:
+    return Policy(unit, "personal", unit_epsilon=ONE)
+
+
+def test_people_who_have_paid_are_named_as_before(catalog: CatalogInMemory) -> None:
+    catalog.tables["hr.employee"].columns.append(Column("badge", "integer", True, None))
+    protect(catalog, policy=by_themselves())
+    curation.unprotect(catalog, "hr.employee")
+    catalog.who = SUPERUSER
+    assert refusal(protect, catalog, dataset="hr.employee", policy=by_themselves("badge")) == (
+        "22023",
+        "the people of hr.employee have paid by column id; named by badge, they would all be new",
+        "Give unit => 'id'; only a superuser can move a table to another dataset, with fresh budgets.",
+    )
+    protect(catalog, dataset="hr.employee", policy=by_themselves())
+    curation.unprotect(catalog, "hr.employee")
+    catalog.add_dataset(Dataset("fresh", ONE, Decimal(0)))
+    protect(catalog, dataset="fresh", policy=by_themselves("badge"))
+    assert catalog.tables["hr.employee"].dataset == "fresh"
+
+
+def test_what_all_have_lost_together_is_not_given_to_each_anew(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE)
+    curation.unprotect(catalog, "hr.employee")
+    catalog.spent["hr.employee"] = Decimal("0.250")
+    _, message, _ = refusal(protect, catalog, dataset="hr.employee", policy=by_themselves())
+    assert message.startswith('all people of dataset "hr.employee" have lost epsilon 0.25 already')
+
+
+@pytest.mark.parametrize("policy", [Policy("id"), Policy("id", "audited", fallback="noisy")])
+def test_what_people_have_paid_is_not_given_to_all_anew(catalog: CatalogInMemory, policy: Policy) -> None:
+    protect(catalog, policy=by_themselves())
+    curation.unprotect(catalog, "hr.employee")
+    catalog.paying.add("hr.employee")
+    _, message, _ = refusal(protect, catalog, dataset="hr.employee", policy=policy)
+    assert "have paid for questions themselves" in message
+    protect(catalog, dataset="hr.employee", policy=Policy("id", "audited"))
 
 
 def test_a_table_is_held_still_while_it_is_declared(catalog: CatalogInMemory) -> None:

@@ -58,17 +58,19 @@ class Search:
         """Which blocks each row touches."""
         return np.logical_or.reduceat(space != 0, self._starts, axis=1)
 
-    def cleared(self, space: Residues, pivot: int, column: int) -> Residues:
-        """The space with rows that are zero in a column, but for one that is 1 there."""
+    def clear(self, space: Residues, pivot: int, column: int) -> None:
+        """Makes the rows zero in a column, but for one that is 1 there."""
         others = np.flatnonzero(space[:, column])
         others = others[others != pivot]
         self.work((len(others) + 1) * space.shape[1])
-        space = space.copy()
         inverse = pow(int(space[pivot, column]), -1, self._prime)
         space[pivot] = product(space[pivot], np.int64(inverse), self._prime)
-        taken = product(space[others, column][:, None], space[pivot][None, :], self._prime)
-        space[others] = (space[others] - taken) % self._prime
-        return space
+        there = np.flatnonzero(space[pivot])
+        changed = np.ix_(others, there)
+        taken = product(space[others, column][:, None], space[pivot, there][None, :], self._prime)
+        rest = space[changed] - taken
+        rest += (rest >> 63) & self._prime
+        space[changed] = rest
 
     def by_information_sets(self, space: Residues) -> bool | None:
         """After Brouwer and Zimmermann: blocks that determine a vector are touched by every vector that is not zero.
@@ -76,8 +78,9 @@ class Search:
         Of such a set the space has an echelon form. Its rows are the vectors that touch the set once; all others touch
         it twice. If no row weighs less, a vector that does touches twice each of several disjoint sets.
         """
-        free = np.ones(len(self._sizes), dtype=bool)
-        reached = 0
+        if bool((self.touched(space) @ self._sizes < self._least).any()):
+            return True
+        space, free, reached = space.copy(), np.ones(len(self._sizes), dtype=bool), 0
         while reached < self._least:
             chosen: list[int] = []
             for row in range(len(space)):
@@ -86,7 +89,7 @@ class Search:
                     return None
                 block = int(np.argmax(np.where(here, self._sizes, 0)))
                 columns = np.flatnonzero((self._blocks == block) & (space[row] != 0))
-                space = self.cleared(space, row, int(columns[0]))
+                self.clear(space, row, int(columns[0]))
                 free[block] = False
                 chosen.append(block)
             if bool((self.touched(space) @ self._sizes < self._least).any()):
@@ -123,8 +126,10 @@ class Search:
 
     def without(self, space: Residues, block: int) -> Residues:
         """The vectors that are zero on a block."""
+        space = space.copy()
         for column in np.flatnonzero(self._blocks == block):
             (there,) = space[:, column].nonzero()
             if len(there):
-                space = np.delete(self.cleared(space, int(there[0]), int(column)), there[0], axis=0)
+                self.clear(space, int(there[0]), int(column))
+                space = np.delete(space, there[0], axis=0)
         return space

@@ -95,6 +95,14 @@ class Neighbour:
     people: bool
 
 
+@dataclass(frozen=True)
+class Past:
+    """A protection that was: its dataset; the column that named people who pay for themselves, where they did."""
+
+    dataset: str
+    unit: str | None
+
+
 class Catalog(Protocol):
     """What the curator's acts need to know and to write."""
 
@@ -119,7 +127,12 @@ class Catalog(Protocol):
         ...
 
     def manages(self, dataset: str) -> bool: ...
-    def past_dataset(self, relation: Relation) -> str | None: ...
+    def past(self, relation: Relation) -> Past | None: ...
+    def epsilon_spent(self, dataset: str) -> Decimal: ...
+    def has_payers(self, dataset: str) -> bool:
+        """Whether people of this dataset have paid for questions themselves."""
+        ...
+
     def lock_table(self, relation: Relation) -> None: ...
     def direct_readers(self, relation: Relation) -> list[str]: ...
     def add_dataset(self, dataset: Dataset) -> None: ...
@@ -192,7 +205,7 @@ def protect(
         if policy.policy == "audited" and policy.fallback is None and dataset is None and epsilon is None:
             epsilon = KEY
         dataset = dataset_for(catalog, relation, dataset, epsilon, delta)
-        refuse_fresh_budget(catalog, relation, dataset)
+        refuse_fresh_budget(catalog, relation, dataset, policy)
         refuse_two_budgets(catalog, relation, dataset, policy)
     catalog.add_protection(relation, dataset, policy)
     if policy.policy == "audited" and not catalog.begin_audit(relation):
@@ -255,13 +268,23 @@ def refuse_public(linked: list[Neighbour], relation: Relation) -> None:
             )
 
 
-def refuse_fresh_budget(catalog: Catalog, relation: Relation, dataset: str) -> None:
+def refuse_fresh_budget(catalog: Catalog, relation: Relation, dataset: str, policy: Policy) -> None:
     """What the people of a table have spent stays spent when it is unprotected and protected again."""
-    past = catalog.past_dataset(relation)
-    if past not in (None, dataset) and not catalog.caller().superuser:
+    past = catalog.past(relation)
+    if past is None:
+        return
+    if past.dataset != dataset:
+        if not catalog.caller().superuser:
+            raise InvalidParameterError(
+                f'{relation.quoted_name} was protected in dataset "{past.dataset}" before, '
+                "and its people have spent from that",
+                f"Give dataset => '{past.dataset}'; only a superuser can move a table to another one.",
+            )
+    elif policy.policy == "personal" and past.unit not in (None, policy.unit):
         raise InvalidParameterError(
-            f'{relation.quoted_name} was protected in dataset "{past}" before, and its people have spent from that',
-            f"Give dataset => '{past}'; only a superuser can move a table to another one.",
+            f"the people of {relation.quoted_name} have paid by column {past.unit};"
+            f" named by {policy.unit}, they would all be new",
+            f"Give unit => '{past.unit}'; only a superuser can move a table to another dataset, with fresh budgets.",
         )
 
 
@@ -275,7 +298,19 @@ def refuse_two_budgets(catalog: Catalog, relation: Relation, name: str, policy: 
             "Tables of policy 'personal' share a dataset with each other only.",
         )
     if not personal:
+        if (policy.policy == "noisy" or policy.fallback is not None) and catalog.has_payers(name):
+            raise InvalidParameterError(
+                f'people of dataset "{name}" have paid for questions themselves; its own budget would come on top',
+                "Keep policy 'personal'; only a superuser can move a table to another dataset.",
+            )
         return
+    spent = catalog.epsilon_spent(name)
+    if spent > 0:
+        raise InvalidParameterError(
+            f'all people of dataset "{name}" have lost epsilon {spent.normalize():f} already;'
+            " budgets of their own would come on top",
+            "Keep policy 'noisy'; only a superuser can move a table to another dataset.",
+        )
     dataset = catalog.dataset(name)
     assert dataset is not None
     assert policy.unit is not None

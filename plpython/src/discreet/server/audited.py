@@ -328,9 +328,8 @@ def explained(gate: Any, asked: AuditedAsked, noisily: Callable[[], dict[str, An
 # -- curators
 
 
-def audited_relation(plpy: Plpy, relation: str | None) -> tuple[Any, Any]:
-    """A table that the caller may curate and that is under audit, and its protection."""
-    table = curation.own_table(DatabaseCatalog(plpy), relation)
+def audited_relation(plpy: Plpy, table: curation.Relation) -> Any:
+    """The protection of a table that is under audit."""
     rows = run(
         plpy,
         "SELECT p.unit, p.dataset, a.seed FROM discreet._protected_table p JOIN discreet._audit a USING (relation)"
@@ -338,10 +337,8 @@ def audited_relation(plpy: Plpy, relation: str | None) -> tuple[Any, Any]:
         oid=table.oid,
     )
     if not len(rows):
-        raise UndefinedObjectError(
-            f"{table.quoted_name} is not under policy 'audited'", "Call discreet.protect() first."
-        )
-    return table, rows[0]
+        raise not_audited(table.quoted_name)
+    return rows[0]
 
 
 def not_audited(name: str) -> DiscreetError:
@@ -350,8 +347,9 @@ def not_audited(name: str) -> DiscreetError:
 
 @sql_errors
 def audit_known(plpy: Plpy, relation: str | None, unit_value: str | None) -> None:
-    table, protection = audited_relation(plpy, relation)
     catalog = DatabaseCatalog(plpy)
+    table = curation.own_table(catalog, relation)
+    protection = audited_relation(plpy, table)
     unit = curation.existing_column(catalog, table, protection["unit"])
     value = given("unit_value", unit_value)
     if not unit.built_in or not catalog.accepts(unit, value):
@@ -378,26 +376,51 @@ def audit_known(plpy: Plpy, relation: str | None, unit_value: str | None) -> Non
     run(plpy, "UPDATE discreet._audit SET position = position + 1 WHERE relation = :oid::oid", oid=table.oid)
 
 
+def dataset_of_answers(plpy: Plpy, catalog: DatabaseCatalog, table: curation.Relation) -> str:
+    """Where it is logged what becomes of answers about a table, or about one of its name before."""
+    rows = run(
+        plpy,
+        "SELECT coalesce(p.dataset, past.dataset) AS dataset FROM discreet._audit a"
+        " LEFT JOIN discreet._protected_table p ON p.relation = a.relation"
+        " LEFT JOIN discreet._past_protection past ON past.relation = a.relation WHERE a.relation = :oid::oid",
+        oid=table.oid,
+    )
+    dataset = rows[0]["dataset"] if len(rows) else catalog.audited_before(table)
+    if dataset is None:
+        raise not_audited(table.quoted_name)
+    return str(dataset)
+
+
 @sql_errors
 def audit_reset(plpy: Plpy, relation: str | None, reason: str | None) -> None:
-    table, protection = audited_relation(plpy, relation)
+    catalog = DatabaseCatalog(plpy)
+    table = curation.own_table(catalog, relation)
+    dataset = dataset_of_answers(plpy, catalog, table)
     if given("reason", reason).strip() == "":
         raise InvalidParameterError("the reason is empty", "Say why what was answered can no longer be put together.")
     run(
         plpy,
-        "UPDATE discreet._audit a SET position = a.position + 1, floor = a.position + 1, unit = p.unit,"
-        " unit_type = format_type(u.atttypid, NULL)"
-        " FROM discreet._protected_table p JOIN pg_attribute u ON u.attrelid = p.relation AND u.attnum = p.unit_attnum"
-        " WHERE a.relation = :oid::oid AND p.relation = a.relation",
+        "UPDATE discreet._audit a SET position = a.position + 1, floor = a.position + 1, unit = u.attname,"
+        " unit_attnum = u.attnum, unit_type = format_type(u.atttypid, NULL)"
+        " FROM (SELECT :oid::oid AS relation) t"
+        " LEFT JOIN discreet._protected_table p ON p.relation = t.relation AND p.policy = 'audited'"
+        " LEFT JOIN pg_attribute u ON u.attrelid = p.relation AND u.attnum = p.unit_attnum"
+        " WHERE a.relation = t.relation",
         oid=table.oid,
     )
+    run(
+        plpy,
+        "DELETE FROM discreet._audit_name WHERE schema_name = :schema::name AND table_name = :name::name"
+        " AND relation <> :oid::oid",
+        oid=table.oid, schema=table.schema, name=table.name,
+    )  # fmt: skip
     for name in ("_audit_event", "_audit_base", "_audit_known"):
         run(plpy, f"DELETE FROM discreet.{name} WHERE relation = :oid::oid", oid=table.oid)
     run(
         plpy,
         "SELECT discreet._charge(:dataset::text, :role::name, 0, 0, 0, :question::text, :details::jsonb)",
-        dataset=protection["dataset"],
-        role=DatabaseCatalog(plpy).caller().name,
+        dataset=dataset,
+        role=catalog.caller().name,
         question=f"discreet.audit_reset('{table.quoted_name}')",
         details=json.dumps({"policy": "audited", "audit_reset": reason}),
     )

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from discreet.budget.currency import amount_limit
-from discreet.core.curation import Caller, Column, Neighbour, Relation
+from discreet.core.curation import Caller, Column, Neighbour, Past, Relation
 from discreet.core.declarations import ColumnDescription, Dataset, Policy
 from discreet.core.errors import InvalidParameterError, UndefinedObjectError
 from discreet.core.exemption import Below
@@ -207,13 +207,24 @@ class DatabaseCatalog:
         )
         return len(rows) > 0
 
-    def past_dataset(self, relation: Relation) -> str | None:
+    def past(self, relation: Relation) -> Past | None:
         rows = self._run(
-            "SELECT dataset FROM discreet._past_protection"
+            "SELECT dataset, unit FROM discreet._past_protection"
             " WHERE relation IN (SELECT discreet._relation_family(:oid::oid)) ORDER BY relation LIMIT 1",
             oid=relation.oid,
         )
-        return rows[0]["dataset"] if rows else None
+        return Past(rows[0]["dataset"], rows[0]["unit"]) if rows else None
+
+    def epsilon_spent(self, dataset: str) -> Decimal:
+        rows = self._run(
+            "SELECT b.amount_spent FROM discreet._budget b WHERE b.dataset = :dataset::text AND b.role = 0",
+            dataset=dataset,
+        )
+        return rows[0]["amount_spent"] if rows else Decimal(0)
+
+    def has_payers(self, dataset: str) -> bool:
+        payments = "SELECT FROM discreet._personal_ledger l WHERE l.dataset = :dataset::text AND l.applied > 0"
+        return len(self._run(payments, dataset=dataset)) > 0
 
     def lock_table(self, relation: Relation) -> None:
         self._plpy.execute(f"LOCK TABLE ONLY {relation.quoted_name} IN SHARE UPDATE EXCLUSIVE MODE")
@@ -268,9 +279,12 @@ class DatabaseCatalog:
             unit_epsilon=policy.unit_epsilon, min_group=policy.min_group, fallback=policy.fallback,
         )  # fmt: skip
         self._run(
-            "INSERT INTO discreet._past_protection (relation, dataset) SELECT :oid::oid, :dataset::text"
-            " WHERE :dataset::text IS NOT NULL ON CONFLICT (relation) DO UPDATE SET dataset = excluded.dataset",
-            oid=relation.oid, dataset=dataset,
+            "INSERT INTO discreet._past_protection AS past (relation, dataset, unit)"
+            " SELECT :oid::oid, :dataset::text, :unit::name WHERE :dataset::text IS NOT NULL"
+            " ON CONFLICT (relation) DO UPDATE SET dataset = excluded.dataset,"
+            " unit = coalesce(excluded.unit, past.unit),"
+            " unit_attnum = coalesce(excluded.unit_attnum, past.unit_attnum)",
+            oid=relation.oid, dataset=dataset, unit=policy.unit if policy.policy == "personal" else None,
         )  # fmt: skip
 
     def begin_audit(self, relation: Relation) -> bool:
@@ -285,20 +299,53 @@ class DatabaseCatalog:
             " SELECT p.relation, :seed::bigint, p.unit, format_type(u.atttypid, NULL)"
             " FROM discreet._protected_table p"
             " JOIN pg_attribute u ON u.attrelid = p.relation AND u.attnum = p.unit_attnum"
-            " WHERE p.relation = :oid::oid ON CONFLICT DO NOTHING",
+            " WHERE p.relation = :oid::oid"
+            " ON CONFLICT (relation) DO UPDATE SET unit = excluded.unit, unit_attnum = excluded.unit_attnum,"
+            " unit_type = excluded.unit_type WHERE _audit.unit IS NULL",
             oid=relation.oid, seed=secrets.randbits(64) - 2**63,
         )  # fmt: skip
+        self._refuse_forgotten_answers(relation)
+        self._run(
+            "INSERT INTO discreet._audit_name (schema_name, table_name, relation, dataset)"
+            " SELECT :schema::name, :name::name, p.relation, p.dataset FROM discreet._protected_table p"
+            " WHERE p.relation = :oid::oid ON CONFLICT DO NOTHING",
+            oid=relation.oid, schema=relation.schema, name=relation.name,
+        )  # fmt: skip
+        return len(found) > 0
+
+    def _refuse_forgotten_answers(self, relation: Relation) -> None:
+        """People who are named otherwise, or a table in place of another, would begin an empty history."""
+        hint = (
+            f"discreet.audit_reset('{relation.quoted_name}', reason) forgets what was answered, and is logged:"
+            " call it if that tells nothing of today's values."
+        )
         other = self._run(
             "SELECT a.unit FROM discreet._audit a JOIN discreet._protected_table p USING (relation)"
-            " WHERE a.relation = :oid::oid AND a.unit <> p.unit",
+            " WHERE a.relation = :oid::oid AND a.unit_attnum IS DISTINCT FROM p.unit_attnum",
             oid=relation.oid,
         )
         if len(other) > 0:
             raise InvalidParameterError(
                 f"what was answered about {relation.quoted_name} is about people named by column {other[0]['unit']}",
-                "Protect it by that column; discreet.audit_reset() then forgets what was answered.",
+                hint,
             )
-        return len(found) > 0
+        if self.audited_before(relation):
+            raise InvalidParameterError(
+                f"questions about another table of the name {relation.quoted_name} were answered,"
+                " of which an audit of this one would know nothing",
+                hint,
+            )
+
+    def audited_before(self, relation: Relation) -> str | None:
+        """The dataset of another table that had this name when questions about it were answered."""
+        rows = self._run(
+            "SELECT n.dataset FROM discreet._audit_name n"
+            " WHERE n.schema_name = :schema::name AND n.table_name = :name::name AND n.relation <> :oid::oid"
+            " AND (n.relation = 0 OR EXISTS (SELECT FROM discreet._audit_event e WHERE e.relation = n.relation))"
+            " ORDER BY n.relation LIMIT 1",
+            oid=relation.oid, schema=relation.schema, name=relation.name,
+        )  # fmt: skip
+        return rows[0]["dataset"] if rows else None
 
     def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None:
         categories = None if description.categories is None else list(description.categories)
