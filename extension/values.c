@@ -283,6 +283,28 @@ discreet_on_grid(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(on_grid(&cached->grid, number));
 }
 
+PG_FUNCTION_INFO_V1(discreet_clamped);
+
+/* _clamped(value, lower, upper): a whole number, between small bounds. */
+Datum
+discreet_clamped(PG_FUNCTION_ARGS)
+{
+	Oid			type = argument_type(fcinfo, 0);
+	int32		lower = PG_GETARG_INT32(1);
+	int32		upper = PG_GETARG_INT32(2);
+	int64		number;
+
+	if (type == INT4OID)
+		number = PG_GETARG_INT32(0);
+	else if (type == INT8OID)
+		number = PG_GETARG_INT64(0);
+	else if (type == INT2OID)
+		number = PG_GETARG_INT16(0);
+	else
+		elog(ERROR, "values of type %u are no whole numbers", type);
+	PG_RETURN_INT32((int32) Max(lower, Min(number, upper)));
+}
+
 PG_FUNCTION_INFO_V1(discreet_bin);
 
 /* _bin(value, lower, upper, bins): which of so many equal bins holds a value; the outermost hold those outside. */

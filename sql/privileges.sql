@@ -187,6 +187,7 @@ GRANT USAGE ON SCHEMA discreet TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     discreet._text(anyelement),
     discreet._on_grid(anyelement, int, bigint, bigint),
+    discreet._clamped(anyelement, int, int),
     discreet._bin(anyelement, float8, float8, int),
     discreet._log_bin(anyelement, int, int, int),
     discreet._people("any", bigint, int, int, text, "any"),

@@ -49,6 +49,17 @@ AS 'MODULE_PATHNAME', 'discreet_on_grid';
 COMMENT ON FUNCTION discreet._on_grid(anyelement, int, bigint, bigint) IS
 'The integer of a value on the grid of step 2^exponent, clamped; NULL for NaN and infinities.';
 
+CREATE FUNCTION discreet._clamped(value anyelement, lower int, upper int)
+RETURNS int
+LANGUAGE c
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_clamped';
+COMMENT ON FUNCTION discreet._clamped(anyelement, int, int) IS
+'A whole number, brought between two bounds.';
+
 CREATE FUNCTION discreet._bin(value anyelement, lower float8, upper float8, bins int)
 RETURNS int
 LANGUAGE c

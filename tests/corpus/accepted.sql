@@ -83,6 +83,8 @@ SELECT count(*) FROM hr.employee WHERE dept || '/' || position = 'Sales/Manager'
 SELECT avg(mod(salary, 1000)), avg(salary % 1000) FROM hr.employee;
 SELECT avg(salary::int), avg(salary::float8), count(salary::text) FROM hr.employee;
 SELECT avg((gender = 'F')::int) AS share FROM hr.employee;
+SELECT DISTINCT dept FROM hr.employee ORDER BY dept;
+SELECT DISTINCT upper(zip) AS zip, gender FROM hr.employee LIMIT 5;
 SELECT DISTINCT round(avg(salary), -3) FROM hr.employee GROUP BY dept;
 SELECT dept, count(*) FROM hr.employee WHERE true GROUP BY dept LIMIT 3 OFFSET 1;
 SELECT count(*) FROM hr.employee WHERE dept <> ALL (ARRAY['Sales', 'Legal']) AND position LIKE ANY (ARRAY['S%', '%r']);

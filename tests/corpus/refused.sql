@@ -434,8 +434,8 @@ SELECT * FROM hr.employee;
 SELECT name, salary FROM hr.employee;
 -- DP001: GROUP BY
 SELECT salary FROM hr.employee ORDER BY salary DESC LIMIT 1;
--- DP001: GROUP BY
-SELECT DISTINCT dept FROM hr.employee;
+-- DP002: singles out
+SELECT DISTINCT id FROM hr.employee;
 -- DP001: GROUP BY
 SELECT DISTINCT ON (dept) dept, salary FROM hr.employee ORDER BY dept, salary DESC;
 -- DP001: GROUP BY

@@ -20,3 +20,15 @@ def test_the_grid_lets_nothing_past_its_ends(gated: Target) -> None:
     assert [row[0] for row in gated.admin.execute(places).fetchall()] == [0, 5, -5, 0, 5]
     with pytest.raises(Exception, match="no place on a grid"):
         gated.admin.execute("SELECT discreet._on_grid(0.0::float8, -1100, -5, 5)")
+
+
+def test_whole_numbers_stay_between_their_bounds(gated: Target) -> None:
+    for kind, values in {
+        "int2": "{-32768,0,32767,NULL}",
+        "int4": "{-2147483648,0,2147483647,NULL}",
+        "int8": "{-9223372036854775808,0,9223372036854775807,NULL}",
+    }.items():
+        clamped = f"SELECT discreet._clamped(x, -5, 5) FROM unnest('{values}'::{kind}[]) x"
+        assert [row[0] for row in gated.admin.execute(clamped).fetchall()] == [-5, 0, 5, None]
+    with pytest.raises(Exception, match="no whole numbers"):
+        gated.admin.execute("SELECT discreet._clamped(0.5::float8, -5, 5)")

@@ -278,6 +278,7 @@ EXPECTED = """
  -       -       -       -       -       -       _median_transition()
  -       -       -       -       -       -       _moments_transition()
  X       X       X       X       X       X       _on_grid()
+ X       X       X       X       X       X       _clamped()
  X       X       X       X       X       X       _text()
  -       -       -       -       -       -       _named_relations()
  -       -       -       -       -       -       _named_types()

@@ -81,7 +81,7 @@ def test_bounds_of_timestamps_are_dates_or_timestamps_and_count_in_seconds(bound
 
 def test_the_bounds_of_the_asker_clamp_and_the_raw_column_goes_straight_there() -> None:
     """household has no declared bounds: nothing is computed from it before it is on the grid."""
-    assert 'discreet._on_grid("person"."household", ' in native(CENSUS.format("dp_sum(household, 0, 9)"))
+    assert 'discreet._clamped("person"."household", 0, 9)' in native(CENSUS.format("dp_sum(household, 0, 9)"))
     assert 'discreet._on_grid("person"."household", ' in native(CENSUS.format("dp_variance(household, 0, 9)"))
     quantile = native(CENSUS.format("dp_median(household, 0, 9)"))
     assert '"person"."household" AS x' in quantile

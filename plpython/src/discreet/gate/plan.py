@@ -132,6 +132,7 @@ class Planner:
 
     def core(self, select: ast.SelectStmt, outer: WithQueries) -> Plan:
         """The SELECT that aggregates people's rows."""
+        select = with_groups(select)
         sources = Sources(self._schema, self._parameters)
         source, conditions = sources.rows(select, outer)
         if source.unit is None or source.dataset is None:
@@ -233,6 +234,16 @@ def aggregated_subquery(
     if not aggregated and aggregated_subquery(found, with_queries(found, known), schema) is None:
         return None
     return with_names(found, item.alias), known, alias, view
+
+
+def with_groups(select: ast.SelectStmt) -> ast.SelectStmt:
+    """DISTINCT rows are the groups of the whole select list."""
+    plain = select.distinctClause == (None,) and not select.groupClause
+    if not plain or any(True for _ in aggregate_calls(select)):
+        return select
+    grouped = ast.SelectStmt(**{slot: getattr(select, slot) for slot in select})
+    grouped.distinctClause, grouped.groupClause = None, tuple(target.val for target in select.targetList)
+    return grouped
 
 
 def aggregate_calls(select: ast.SelectStmt) -> Iterator[ast.FuncCall]:

@@ -178,7 +178,7 @@ def number_sql(measurement: Measurement) -> str:
     squares = f"COALESCE(pg_catalog.sum(({g}) OPERATOR(pg_catalog.*) ({g})){only}, 0)"
     count, total = f"pg_catalog.count({g}){only}", f"COALESCE(pg_catalog.sum({g}){only}, 0)"
     if subject.grid is not None and (coarse := whole_grid(subject)) is not None:
-        small = f"{placed_sql(subject, coarse)}::pg_catalog.int4"
+        small = f"discreet._clamped({subject.argument}, {coarse.lower}, {coarse.upper})"
         total = operator("*", f"COALESCE(pg_catalog.sum({small}){only}, 0)", numeric(2**-subject.grid.exponent))
     return combined(measurement, count, total, squares)
 
@@ -283,9 +283,8 @@ def quantile_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, se
     """How many values lie in each bin."""
     assert measurement.bins is not None
     if plan.source.single:
-        only = f" AND {measurement.subject.condition}" if measurement.subject.condition else ""
         columns = ", ".join([*key_columns(plan, keys), f"{measurement.subject.argument} AS x"])
-        chosen = f"SELECT {columns} FROM {plan.source.sql}{where(plan, keys)}{only}"
+        chosen = f"SELECT {columns} FROM {plan.source.sql}{where(plan, keys, measurement.subject)}"
     else:
         chosen = chosen_rows(plan, keys, measurement.subject, seed, distinct=False)
     columns = ", ".join([*outer_texts(keys), f"{measurement.bins.sql('x')} AS bin", "pg_catalog.count(*) AS m0"])
@@ -298,9 +297,8 @@ def quantile_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, se
 def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, distinct: bool) -> str:
     """Rows of persons in chosen groups, at most max_rows per person and group, by a keyed hash of the value."""
     limits = plan.source.limits
-    only = f" AND {subject.condition}" if subject.condition else ""
     columns = ", ".join([f"{plan.source.unit} AS u", *key_columns(plan, keys), f"{subject.argument} AS x"])
-    rows = f"SELECT {'DISTINCT ' if distinct else ''}{columns} FROM {plan.source.sql}{where(plan, keys)}{only}"
+    rows = f"SELECT {'DISTINCT ' if distinct else ''}{columns} FROM {plan.source.sql}{where(plan, keys, subject)}"
     partition = ", ".join(["u", *(f"k{key}" for key in keys)])
     order = f'pg_catalog.hashtextextended({output_text("x")} COLLATE pg_catalog."C", {person_secret(seed)})'
     place = f"pg_catalog.row_number() OVER (PARTITION BY {partition} ORDER BY {order})"
@@ -315,12 +313,8 @@ def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, 
 
 def grid_sql(subject: Subject) -> str:
     assert subject.grid is not None
-    return placed_sql(subject, subject.grid)
-
-
-def placed_sql(subject: Subject, grid: Grid) -> str:
-    lower, upper = (f"({end})::pg_catalog.int8" for end in (grid.lower, grid.upper))
-    return f"discreet._on_grid({subject.argument}, {grid.exponent}, {lower}, {upper})"
+    lower, upper = (f"({end})::pg_catalog.int8" for end in (subject.grid.lower, subject.grid.upper))
+    return f"discreet._on_grid({subject.argument}, {subject.grid.exponent}, {lower}, {upper})"
 
 
 def filter_sql(subject: Subject) -> str:
@@ -339,12 +333,14 @@ def group_by(keys: int) -> str:
     return f" GROUP BY {', '.join(str(n + 1) for n in range(keys))}" if keys else ""
 
 
-def where(plan: Plan, keys: tuple[int, ...]) -> str:
-    """Rows without a person, and values outside declared categories, take no part."""
-    conditions = [*plan.conditions, f"({plan.source.unit} IS NOT NULL)"]
+def where(plan: Plan, keys: tuple[int, ...], subject: Subject | None = None) -> str:
+    """Rows without a person, and values outside declared categories, take no part; nor what `subject` leaves out."""
+    conditions = plan.source.with_people([*plan.conditions])
     for key in (plan.grouping.keys[position] for position in keys):
         if key.domain is not None and key.family is Family.OTHER:
             conditions.append(f"({key.canonical} IN ({', '.join(key.canonical_domain)}))")
         elif key.domain is not None:
             conditions.append(f"({key.sql} IN ({', '.join(key.domain)}))")
-    return f" WHERE {' AND '.join(conditions)}"
+    if subject is not None and subject.condition:
+        conditions.append(subject.condition)
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -83,7 +83,7 @@ class Named:
 class Source:
     """Rows with their person: `unit` is native SQL, None for public rows.
 
-    `compared`: what decides which rows these are.
+    `compared`: what decides which rows these are; `owned`: every row has a person.
     """
 
     sql: str
@@ -94,6 +94,11 @@ class Source:
     limits: Limits = field(default_factory=Limits)
     filtered: bool = False
     compared: frozenset[Comparison] = field(default=frozenset(), repr=False)
+    owned: bool = False
+
+    def with_people(self, conditions: list[str]) -> list[str]:
+        """These conditions, and that a row has a person."""
+        return conditions if self.unit is None or self.owned else [*conditions, f"({self.unit} IS NOT NULL)"]
 
 
 @dataclass(frozen=True)
@@ -231,7 +236,8 @@ class Sources:
         unit = f"{identifier(alias)}.{identifier(kept.unit)}"
         named = Named(alias, columns, unit, frozenset([called[kept.unit]]), hidden=hidden)
         limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta)
-        return Source(sql, (named,), unit, kept.dataset, kept.single, limits)
+        # single needs a unit that is NOT NULL in every part
+        return Source(sql, (named,), unit, kept.dataset, kept.single, limits, owned=kept.single)
 
     def view(self, view: View, node: ast.RangeVar) -> Source:
         """A view that filters, maps and joins; its hidden columns, which the asker has not written, are left out."""
@@ -261,9 +267,8 @@ class Sources:
             return self.union(select, queries)
         source, conditions = self.rows(select, queries)
         columns = self.select_list(select, source, leave_hidden)
-        if source.unit is not None:
-            conditions = [*conditions, f"({source.unit} IS NOT NULL)"]
-        return row_sql(source, columns, conditions), columns, source
+        sql = row_sql(source, columns, source.with_people(conditions))
+        return sql, columns, replace(source, owned=source.unit is not None)
 
     def union(self, select: ast.SelectStmt, queries: WithQueries) -> tuple[str, dict[str, Value], Source]:
         if select.op != enums.SetOperation.SETOP_UNION or not select.all:
