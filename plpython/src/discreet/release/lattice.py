@@ -8,6 +8,7 @@ part are searched by halving. The rest is visited in the order of a lower bound 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,8 +21,8 @@ from discreet.release.hierarchy import Hierarchy
 from discreet.release.problem import Claim, Flags, Table, Tick, most_rows, suppressed
 
 MOST_NODES = 500_000
-# combinations of levels of half the columns whose numbers are kept; each takes 8 bytes per combination of values
-HALVES = 24
+# combinations of levels at which cells are kept, for others above them
+KEPT = 40
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,13 @@ class Generalisation:
 
 
 @dataclass(frozen=True)
-class Half:
-    """Some columns at some levels: the number of each combination, how many there are, and what each of them loses."""
+class Cells:
+    """What is left of the table at some levels: of each combination the groups, the sensitive value, and its rows."""
 
-    number: Ints
-    numbers: int
-    loss: NDArray[np.float64]
+    levels: Ints
+    groups: list[Ints]
+    sensitive: Ints
+    count: Ints
 
 
 class Search:
@@ -62,10 +64,9 @@ class Search:
         self.too_low = np.zeros(len(self.nodes), dtype=bool)
         self.high_enough = np.zeros(len(self.nodes), dtype=bool)
         self.tried = np.zeros(len(self.nodes), dtype=bool)
-        middle = (len(hierarchies) + 1) // 2
-        self.parts = (range(middle), range(middle, len(hierarchies)))
-        self.halves: dict[tuple[int, tuple[int, ...]], Half] = {}
-        self.count_bits = int(table.count.max()).bit_length()
+        groups = [hierarchy.levels[0].group[codes] for hierarchy, codes in zip(hierarchies, table.codes, strict=True)]
+        self.cells = [Cells(self.nodes[0], groups, table.sensitive, table.count)]
+        self.parents: dict[tuple[int, int, int], Ints] = {}
         self.best: tuple[float, int] | None = None
         self.totals = summed(table.sensitive, table.count, max(table.values, 1))
 
@@ -141,52 +142,71 @@ class Search:
                 self.best = (loss, node)
         return True
 
-    def _half(self, side: int, levels: tuple[int, ...]) -> Half:
-        """Neighbours in the lattice differ in one level: of most nodes one half is known already."""
-        known = self.halves.pop((side, levels), None)
+    def _above(self, place: int, low: int, high: int) -> Ints:
+        """The group at one level of each group at a lower level of a column."""
+        known = self.parents.get((place, low, high))
         if known is None:
-            places = self.parts[side]
-            chosen = [self.hierarchies[place].levels[level] for place, level in zip(places, levels, strict=True)]
-            groups = [level.group[self.table.codes[place]] for place, level in zip(places, chosen, strict=True)]
-            number, numbers = numbered(groups) if groups else (0 * self.table.count, 1)
-            member = np.zeros(numbers, dtype=np.int64)
-            member[number] = np.arange(len(number))
-            loss = np.zeros(numbers)
-            for place, level in zip(places, levels, strict=True):
-                loss += self.losses[place][level][self.table.codes[place][member]]
-            known = Half(number, numbers, loss)
-            while len(self.halves) >= HALVES:
-                self.halves.pop(next(iter(self.halves)))
-        self.halves[side, levels] = known
+            levels = self.hierarchies[place].levels
+            known = np.zeros(len(levels[low].labels), dtype=np.int64)
+            known[levels[low].group] = levels[high].group
+            self.parents[place, low, high] = known
         return known
 
-    def _numbers(self, levels: Ints) -> tuple[Ints, Half, Half]:
-        """The class of each combination of values, with gaps in the numbers."""
-        middle = len(self.parts[0])
-        one = self._half(0, tuple(levels[:middle].tolist()))
-        two = self._half(1, tuple(levels[middle:].tolist()))
-        return one.number * two.numbers + two.number, one, two
+    def _groups(self, cells: Cells, levels: Ints) -> list[Ints]:
+        pairs = zip(cells.levels.tolist(), levels.tolist(), strict=True)
+        return [
+            cells.groups[place] if low == high else self._above(place, low, high)[cells.groups[place]]
+            for place, (low, high) in enumerate(pairs)
+        ]
 
     def _classes(self, levels: Ints) -> tuple[Composition, NDArray[np.float64]]:
-        """The classes at these levels, and what a row of each loses; counts ride in the last bits of what is sorted."""
-        key, one, two = self._numbers(levels)
+        """The classes at these levels, in the order of their groups, and what a row of each loses.
+
+        They are made from the fewest cells that are known at lower levels (roll-up, LeFevre et al. 2005).
+        """
+        known = (each for each in self.cells if (each.levels <= levels).all())
+        cells = min(known, key=lambda each: len(each.count))
+        groups = self._groups(cells, levels)
+        widths = [len(self.hierarchies[place].levels[level].labels) for place, level in enumerate(levels.tolist())]
         values = max(self.table.values, 1)
-        people = self.table.people
-        if people is not None or (one.numbers * two.numbers * values) << self.count_bits >= LARGEST_KEY:
-            number, classes = numbered([key])
-            composition = Composition.of(number, classes, self.table.sensitive, self.table.count, values, people)
-            which = np.zeros(classes, dtype=np.int64)
-            which[number] = key
-            return composition, one.loss[which // two.numbers] + two.loss[which % two.numbers]
-        packed = np.sort((key * values + self.table.sensitive) << self.count_bits | self.table.count)
-        cell, count = packed >> self.count_bits, packed & ((1 << self.count_bits) - 1)
+        bits = int(cells.count.max()).bit_length()
+        if self.table.people is not None or (math.prod(widths) * values) << bits >= LARGEST_KEY:
+            number, classes = numbered(groups)
+            composition = Composition.of(number, classes, cells.sensitive, cells.count, values, self.table.people)
+            member = np.zeros(classes, dtype=np.int64)
+            member[number] = np.arange(len(number))
+            return composition, self._lost([group[member] for group in groups], levels)
+        # counts ride in the last bits of what is sorted
+        packed = np.zeros(len(cells.count), dtype=np.int64)
+        for group, width in zip([*groups, cells.sensitive], [*widths, values], strict=True):
+            packed *= width
+            packed += group
+        packed <<= bits
+        packed |= cells.count
+        packed.sort()
+        cell, count = packed >> bits, packed & ((1 << bits) - 1)
         first = np.flatnonzero(np.append(True, cell[1:] != cell[:-1]))
         cell, count = cell[first], np.add.reduceat(count, first)
-        which = cell // values
+        which, sensitive = np.divmod(cell, values)
         starts = np.flatnonzero(np.append(True, which[1:] != which[:-1]))
-        which = which[starts]
-        composition = Composition(starts, cell % values, count, self.totals)
-        return composition, one.loss[which // two.numbers] + two.loss[which % two.numbers]
+        decoded: list[Ints] = []
+        for width in reversed(widths):
+            which, group = np.divmod(which, width)
+            decoded.insert(0, group)
+        if 2 * len(cell) <= len(cells.count):
+            # the first is the table itself
+            self.cells = [*self.cells[:1], *self.cells[1:][-KEPT:], Cells(levels, decoded, sensitive, count)]
+        lost = self._lost([group[starts] for group in decoded], levels)
+        return Composition(starts, sensitive, count, self.totals), lost
+
+    def _lost(self, groups: list[Ints], levels: Ints) -> NDArray[np.float64]:
+        """What a row loses that is in these groups."""
+        lost = np.zeros(len(groups[0]))
+        for place, level in enumerate(levels.tolist()):
+            of_group = np.zeros(len(self.hierarchies[place].levels[level].labels))
+            of_group[self.hierarchies[place].levels[level].group] = self.losses[place][level]
+            lost += of_group[groups[place]]
+        return lost
 
     def _loss(self, composition: Composition, lost: NDArray[np.float64], out: Flags, rows: int) -> float:
         """Mean over rows and columns of what was lost; a row that is left out has lost everything."""
@@ -195,7 +215,7 @@ class Search:
 
     def _result(self, loss: float, node: int) -> Generalisation:
         levels = self.nodes[node]
-        class_of, _ = numbered([self._numbers(levels)[0]])
+        class_of, _ = numbered(self._groups(self.cells[0], levels))
         out, rows, _ = suppressed(self.claim, self._classes(levels)[0], self.most)
         number = np.where(out, -1, np.cumsum(~out) - 1)
         return Generalisation(

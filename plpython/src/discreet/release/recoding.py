@@ -122,15 +122,16 @@ def box_label(hierarchy: Hierarchy, by_rank: Ints, low: int, high: int) -> Text:
         return _text(values, int(by_rank[low]))
     if high - low + 1 == values.size:
         return EVERYTHING
-    codes = [int(code) for code in by_rank[low : high + 1]]
-    null = " or NULL" if codes[-1] == len(values.texts) else ""
-    texts = [values.texts[code] for code in codes if code < len(values.texts)]
+    null = " or NULL" if by_rank[high] == len(values.texts) else ""
+    last = high - bool(null)
+    if hierarchy.tree is None and values.type_name in NUMBERS | TIMES:
+        return span(values, values.texts[by_rank[low]], values.texts[by_rank[last]]) + null
+    if hierarchy.tree is None and last - low >= LISTED:
+        return f"{{{values.texts[by_rank[low]]},…,{values.texts[by_rank[last]]}}}{null}"
+    texts = [values.texts[code] for code in by_rank[low : last + 1].tolist()]
     if hierarchy.tree is not None:
         return _common_node(hierarchy, texts) + null
-    if values.type_name in NUMBERS | TIMES:
-        return span(values, texts[0], texts[-1]) + null
-    shown = texts if len(texts) <= LISTED else [texts[0], "…", texts[-1]]
-    return "{" + ",".join(shown) + "}" + null if len(texts) > 1 else texts[0] + null
+    return "{" + ",".join(texts) + "}" + null if len(texts) > 1 else texts[0] + null
 
 
 def _text(values: Values, code: int) -> Text:

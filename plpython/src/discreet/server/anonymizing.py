@@ -26,7 +26,7 @@ from discreet.server.tabulation import Source, identifier
 
 CELL, CLASS, MAP = "pg_temp._discreet_cell", "pg_temp._discreet_class", "pg_temp._discreet_map"
 # what is written, with whose each row is
-WHOSE, PERSON = "pg_temp._discreet_whose", "_discreet_person"
+WHOSE, PERSON, PLACE = "pg_temp._discreet_whose", "_discreet_person", "_discreet_place"
 # between two messages to who waits
 PATIENCE = 3.0
 # the planner takes the comparisons that follow equal hashes for filters, and would loop; ends with the function
@@ -171,10 +171,11 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
     number, classes = numbered(table.codes)
     before = summed(number, table.count, classes) if people is None else people.within(number, classes)
     made = recode(method, claim, table, hierarchies, tick)
-    _write(plpy, wanted, columns, made, rows)
+    labels = [label(list(texts)) for texts in zip(*made.texts, strict=True)]
+    _write(plpy, wanted, columns, made, labels, rows)
     reached = _measured_again(plpy, wanted, claim)
     require(claim, reached)
-    published = _published(wanted, claim, made, table)
+    published = _published(wanted, claim, made, labels, table)
     guarding.check(plpy, wanted.table, published)
     report = _report(wanted, claim, method, table, made, reached, before)
     guarding.remember(plpy, "table", wanted.table, published, None if claim.t is None else float(claim.t), report)
@@ -182,8 +183,7 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
     return report
 
 
-def _published(wanted: Wish, claim: Claim, made: Recoding, table: Table) -> Published:
-    labels = [label(list(texts)) for texts in zip(*made.texts, strict=True)]
+def _published(wanted: Wish, claim: Claim, made: Recoding, labels: list[str], table: Table) -> Published:
     kept = made.class_of >= 0
     sizes = summed(made.class_of[kept], table.count[kept], made.classes)
     definition = {**made.definition, **({} if wanted.unit is None else {"unit": wanted.unit})}
@@ -231,10 +231,13 @@ def _count(plpy: Plpy, table: Source, columns: Sequence[str]) -> None:
     plpy.execute(f"ANALYZE {CELL}")
 
 
-def _write(plpy: Plpy, wanted: Wish, columns: Sequence[str], made: Recoding, rows: tabulation.Coded) -> None:
+def _write(
+    plpy: Plpy, wanted: Wish, columns: Sequence[str], made: Recoding, class_labels: list[str], rows: tabulation.Coded
+) -> None:
     """One statement joins the rows with the classes of their combinations. Equal hashes are compared value by value.
 
-    Rows are ordered by what is published of them, so that their order tells nothing.
+    Rows are ordered by what is published of them, so that their order tells nothing: by their class's place in the
+    order of labels, then by the other columns.
     """
     by_id = np.empty(len(rows.id), dtype=np.int64)
     by_id[rows.id - 1] = made.class_of
@@ -251,11 +254,16 @@ def _write(plpy: Plpy, wanted: Wish, columns: Sequence[str], made: Recoding, row
     )
     recoded = [(place, labels) for place, labels in enumerate(made.labels) if labels is not None]
     shown = "".join(f", l{place} text" for place, _ in recoded)
-    plpy.execute(f"CREATE TEMPORARY TABLE _discreet_class (class int4 {shown}) ON COMMIT DROP")
-    arrays = ", ".join(["$1::int4[]", *(f"${number + 2}" for number in range(len(recoded)))])
-    plan = plpy.prepare(f"INSERT INTO {CLASS} SELECT * FROM unnest({arrays})", ["text", *["text[]"] * len(recoded)])
-    numbers = "{" + ",".join(map(str, range(made.classes))) + "}"
-    plpy.execute(plan, [numbers, *(labels for _, labels in recoded)])
+    plpy.execute(f"CREATE TEMPORARY TABLE _discreet_class (class int4, place int4 {shown}) ON COMMIT DROP")
+    arrays = ", ".join(["$1::int4[]", "$2::int4[]", *(f"${number + 3}" for number in range(len(recoded)))])
+    types = ["text", "text", *["text[]"] * len(recoded)]
+    plan = plpy.prepare(f"INSERT INTO {CLASS} SELECT * FROM unnest({arrays})", types)
+    place_of = {text: place for place, text in enumerate(sorted(set(class_labels)))}
+    numbers, places = (
+        "{" + ",".join(map(str, each)) + "}"
+        for each in (range(made.classes), (place_of[text] for text in class_labels))
+    )
+    plpy.execute(plan, [numbers, places, *(labels for _, labels in recoded)])
     plpy.execute(f"ANALYZE {MAP}; ANALYZE {CLASS}")
     labelled = {place for place, _ in recoded}
     published = [
@@ -264,7 +272,7 @@ def _write(plpy: Plpy, wanted: Wish, columns: Sequence[str], made: Recoding, row
     ] + [f"r.{identifier(name)}" for name in [*([wanted.sensitive] if wanted.sensitive else []), *wanted.keep]]
     record = ", ".join(f"r.{identifier(name)}" for name in columns)
     same = " AND ".join(f"r.{identifier(name)} IS NOT DISTINCT FROM c.c{place}" for place, name in enumerate(columns))
-    order = ", ".join(str(place + 1) for place in range(len(published)))
+    order = "".join(f", {place + 1}" for place in range(len(wanted.keys), len(published)))
     plpy.execute(HASHED)
     joined = (
         f" FROM {wanted.table.name} AS r"
@@ -272,15 +280,15 @@ def _write(plpy: Plpy, wanted: Wish, columns: Sequence[str], made: Recoding, row
         f" JOIN {MAP} AS m ON m.id = c.id JOIN {CLASS} AS k ON k.class = m.class"
     )
     if wanted.unit is None:
-        plpy.execute(f"CREATE TABLE {wanted.target} AS SELECT {', '.join(published)}{joined} ORDER BY {order}")
+        plpy.execute(f"CREATE TABLE {wanted.target} AS SELECT {', '.join(published)}{joined} ORDER BY k.place{order}")
     else:
         plpy.execute(
             "CREATE TEMPORARY TABLE _discreet_whose ON COMMIT DROP AS"
-            f" SELECT {', '.join(published)}, r.{identifier(wanted.unit)} AS {PERSON}{joined}"
+            f" SELECT {', '.join(published)}, r.{identifier(wanted.unit)} AS {PERSON}, k.place AS {PLACE}{joined}"
         )
         names = [*wanted.keys, *([wanted.sensitive] if wanted.sensitive else []), *wanted.keep]
-        columns_only = ", ".join(identifier(name) for name in names)
-        plpy.execute(f"CREATE TABLE {wanted.target} AS SELECT {columns_only} FROM {WHOSE} ORDER BY {order}")
+        shown = ", ".join(identifier(name) for name in names)
+        plpy.execute(f"CREATE TABLE {wanted.target} AS SELECT {shown} FROM {WHOSE} ORDER BY {PLACE}{order}")
     plpy.execute(f"ANALYZE {wanted.target}")
 
 
