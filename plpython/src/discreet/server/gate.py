@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
-from discreet.server import audited, personal
+from discreet.server import audited, citus, personal
 from discreet.server.acting import acting_role
 from discreet.server.audited import AuditedAsked
 from discreet.server.parser import load_parser
@@ -232,6 +232,7 @@ class Gate:
         }
         described: dict[str, Any] = self.ledger("describe", request)
         described["relations"] = self.trusted(described["relations"])
+        citus.refuse_what_does_not_hold(self._plpy, described["relations"])
         return described
 
     def priced(self, plan: Any, described: dict[str, Any], wish: Wish) -> Asked:
