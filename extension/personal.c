@@ -147,12 +147,13 @@ new_map(Size people, Size list_length, bool by_integer)
 	return map;
 }
 
+/* Integers that follow each other are neighbours in the map: who comes next is in the cache already. */
 static inline uint64
 hash_of_integer(const Map *map, uint64 integer)
 {
-	uint128		product = (uint128) (integer ^ map->secret[0]) * (map->secret[1] | 1);
+	uint128		product = (uint128) ((integer >> 4) ^ map->secret[0]) * (map->secret[1] | 1);
 
-	return (uint64) (product >> 64) ^ (uint64) product;
+	return ((uint64) (product >> 64) ^ (uint64) product) << 4 | (integer & 15);
 }
 
 static inline uint64

@@ -56,7 +56,9 @@ class Search:
 
     def touched(self, space: Residues) -> NDArray[np.bool_]:
         """Which blocks each row touches."""
-        return np.logical_or.reduceat(space != 0, self._starts, axis=1)
+        there: NDArray[np.bool_] = space != 0
+        alone = len(self._starts) == space.shape[1]
+        return there if alone else np.logical_or.reduceat(there, self._starts, axis=1)
 
     def clear(self, space: Residues, pivot: int, column: int) -> None:
         """Makes the rows zero in a column, but for one that is 1 there."""
@@ -88,8 +90,8 @@ class Search:
                 if not here.any():
                     return None
                 block = int(np.argmax(np.where(here, self._sizes, 0)))
-                columns = np.flatnonzero((self._blocks == block) & (space[row] != 0))
-                self.clear(space, row, int(columns[0]))
+                start = int(self._starts[block])
+                self.clear(space, row, start + int(np.argmax(space[row, start:] != 0)))
                 free[block] = False
                 chosen.append(block)
             if bool((self.touched(space) @ self._sizes < self._least).any()):
