@@ -1,7 +1,8 @@
 -- The history of audited tables, on the ledger's connection: read there, and written only where nothing came in between.
 
 -- discreet._ledger_audit_read: what came after a position. request: relation, after.
--- answer: seed, position (how far the history has come; null, perhaps with the unit's old type: nothing can be said), start (from where it is told), base, events, known (people).
+-- answer: seed, position (how far the history has come; null, perhaps with the unit's old type: nothing can be said), start (from
+-- where it is told), base, events, known (people), numbers (of columns, by attnum).
 -- A long history comes in pieces: who reads asks again, after the last event.
 CREATE FUNCTION discreet._ledger_audit_read(request jsonb)
 RETURNS jsonb
@@ -45,6 +46,8 @@ BEGIN
     RETURN jsonb_build_object(
         'seed', history.seed, 'position', history.position, 'start', start,
         'base', translate(encode(whole.base, 'base64'), E'\n', ''), 'events', coalesce(events, '[]'),
+        'numbers', (SELECT jsonb_object_agg(c.attnum, c.number) FROM discreet._audit_column c
+                    WHERE c.relation = audited AND c.attnum IS NOT NULL),
         'known', (SELECT coalesce(jsonb_agg(jsonb_build_array(k.person::text, k.unit_value)), '[]') FROM discreet._audit_known k WHERE k.relation = audited));
 END
 $plpgsql$;

@@ -12,6 +12,16 @@ CREATE TABLE discreet._audit (
 COMMENT ON TABLE discreet._audit IS
 'How far the history of an audited table has come, where it begins, and what its people are told apart by: a column, its type, the seed of their hashes.';
 
+-- Events know columns by numbers of their own: those of PostgreSQL change when a dump is restored.
+CREATE TABLE discreet._audit_column (
+    relation    regclass NOT NULL,
+    number      int2 NOT NULL,
+    column_name name NOT NULL,
+    attnum      int2,
+    PRIMARY KEY (relation, number)
+);
+COMMENT ON TABLE discreet._audit_column IS 'The numbers under which the history of an audited table knows its columns.';
+
 -- Who puts another table in the place of one that answers were given about shall know that its audit knows nothing of them.
 -- relation 0: dropped.
 CREATE TABLE discreet._audit_name (
@@ -57,6 +67,7 @@ CREATE TABLE discreet._audit_known (
 COMMENT ON TABLE discreet._audit_known IS 'People of audited tables whose values an asker is taken to know.';
 
 SELECT pg_catalog.pg_extension_config_dump('discreet._audit', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._audit_column', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._audit_name', 'WHERE relation = 0 OR relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._audit_event', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._audit_known', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');

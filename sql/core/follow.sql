@@ -10,7 +10,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
-    IF TG_TABLE_NAME <> '_protected_column' THEN
+    IF TG_TABLE_NAME NOT IN ('_protected_column', '_audit_column') THEN
         NEW.unit_attnum := (SELECT attnum FROM pg_attribute
                             WHERE attrelid = NEW.relation AND attname = NEW.unit AND attnum > 0 AND NOT attisdropped);
     ELSE
@@ -29,6 +29,8 @@ FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
 CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._past_protection
 FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
 CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._audit
+FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
+CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._audit_column
 FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
 
 -- discreet._follow_parts: a detached partition, or a child that no longer inherits, is protected as its whole was.
@@ -100,6 +102,36 @@ COMMENT ON FUNCTION discreet._find_parts() IS 'Remembers the parts of a table th
 CREATE TRIGGER _find_parts AFTER INSERT ON discreet._protected_table
 FOR EACH STATEMENT EXECUTE FUNCTION discreet._find_parts();
 
+-- discreet._follow_audits: histories know the names of their tables and columns.
+CREATE FUNCTION discreet._follow_audits()
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    UPDATE discreet._audit h SET unit = a.attname
+    FROM pg_attribute a
+    WHERE a.attrelid = h.relation AND a.attnum = h.unit_attnum AND a.attname <> h.unit AND NOT a.attisdropped;
+    UPDATE discreet._audit_column c SET column_name = a.attname
+    FROM pg_attribute a
+    WHERE a.attrelid = c.relation AND a.attnum = c.attnum AND a.attname <> c.column_name AND NOT a.attisdropped;
+    INSERT INTO discreet._audit_column (relation, number, column_name)
+    SELECT h.relation, row_number() OVER (PARTITION BY h.relation ORDER BY a.attnum)
+        + coalesce((SELECT max(c.number) FROM discreet._audit_column c WHERE c.relation = h.relation), 0), a.attname
+    FROM discreet._audit h JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE NOT EXISTS (SELECT FROM discreet._audit_column c WHERE c.relation = h.relation AND c.attnum = a.attnum);
+    INSERT INTO discreet._audit_name (schema_name, table_name, relation, dataset)
+    SELECT s.nspname, c.relname, o.relation, min(o.dataset)
+    FROM discreet._audit_name o JOIN pg_class c ON c.oid = o.relation JOIN pg_namespace s ON s.oid = c.relnamespace
+    GROUP BY 1, 2, 3
+    ON CONFLICT DO NOTHING;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._follow_audits() IS 'Histories of audited tables know the names of their tables and columns.';
+
 -- discreet._follow_tables: after CREATE and ALTER TABLE, names and parts in the catalog follow.
 CREATE FUNCTION discreet._follow_tables()
 RETURNS event_trigger
@@ -116,18 +148,11 @@ BEGIN
     UPDATE discreet._past_protection p SET unit = a.attname
     FROM pg_attribute a
     WHERE a.attrelid = p.relation AND a.attnum = p.unit_attnum AND a.attname <> p.unit AND NOT a.attisdropped;
-    UPDATE discreet._audit h SET unit = a.attname
-    FROM pg_attribute a
-    WHERE a.attrelid = h.relation AND a.attnum = h.unit_attnum AND a.attname <> h.unit AND NOT a.attisdropped;
-    INSERT INTO discreet._audit_name (schema_name, table_name, relation, dataset)
-    SELECT s.nspname, c.relname, o.relation, min(o.dataset)
-    FROM discreet._audit_name o JOIN pg_class c ON c.oid = o.relation JOIN pg_namespace s ON s.oid = c.relnamespace
-    GROUP BY 1, 2, 3
-    ON CONFLICT DO NOTHING;
     UPDATE discreet._protected_column c SET column_name = a.attname
     FROM pg_attribute a
     WHERE a.attrelid = c.relation AND a.attnum = c.attnum AND a.attname <> c.column_name;
     PERFORM discreet._follow_parts();
+    PERFORM discreet._follow_audits();
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._follow_tables() IS 'After CREATE and ALTER TABLE: names and parts in the catalog follow.';
@@ -173,6 +198,9 @@ BEGIN
     USING pg_event_trigger_dropped_objects() d, discreet._response_column c
     WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid = 0 AND r.id = c.id;
     DELETE FROM discreet._response_column c
+    USING pg_event_trigger_dropped_objects() d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid = 0;
+    DELETE FROM discreet._audit_column c
     USING pg_event_trigger_dropped_objects() d
     WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid = 0;
     WITH gone AS (

@@ -220,6 +220,7 @@ EXPECTED = """
  -       -       -       -       -       -       _answer
  -       -       -       -       -       -       _audit
  -       -       -       -       -       -       _audit_base
+ -       -       -       -       -       -       _audit_column
  -       -       -       -       -       -       _audit_event
  -       -       -       -       -       -       _audit_known
  -       -       -       -       -       -       _audit_name
@@ -265,6 +266,7 @@ EXPECTED = """
  -       -       -       -       -       -       _find_columns()
  -       -       -       -       -       -       _find_parts()
  -       -       -       -       -       -       _follow_tables()
+ -       -       -       -       -       -       _follow_audits()
  -       -       -       -       -       -       _follow_parts()
  -       -       -       -       -       -       _forget_dropped()
  -       -       -       -       -       -       _holds_budget()

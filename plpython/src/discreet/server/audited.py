@@ -50,6 +50,7 @@ class Kept:
     seed: int = 0
     history: Any = None
     known: tuple[tuple[int, str], ...] = ()
+    numbers: dict[int, int] = field(default_factory=dict)
     spans: dict[tuple[int, bool], Any] = field(default_factory=dict)
     since_base: int = 0
 
@@ -152,10 +153,10 @@ def released(
 def answered(gate: Any, sql: str, asked: AuditedAsked) -> list[list[object]]:
     relation = asked.protection.relation
     kept = refreshed(gate, relation)
-    found, known = look(gate, asked, kept.known), kept.known
+    found, known = look(gate, asked, kept), kept.known
     for _ in range(MOST_TRIES):
         if kept.known != known:
-            found, known = look(gate, asked, kept.known), kept.known
+            found, known = look(gate, asked, kept), kept.known
         denial, event, history, spans = decided(kept, found, asked.protection.min_group)
         if denial is not None:
             error = AuditDenialError(denial.message, denial.hint)
@@ -170,14 +171,16 @@ def raise_error(error: DiscreetError) -> None:
     raise error
 
 
-def look(gate: Any, asked: AuditedAsked, known: tuple[tuple[int, str], ...]) -> Found:
+def look(gate: Any, asked: AuditedAsked, kept: Kept) -> Found:
     """Runs the statement; whatever goes wrong may depend on the data, and is told to the log only."""
     from discreet.audited.history import Part
     from discreet.audited.run import MOST_GROUPS, statement_sql
     from discreet.server.gate import is_interrupt
 
     plan, plpy = asked.plan, gate._plpy
-    statement = statement_sql(plan, tuple(value for _, value in known))
+    if not {column for filtered in plan.filters for column in plan.columns(filtered)} <= kept.numbers.keys():
+        raise RefusedShapeError("a column that the audit of its table does not know yet", "Ask again.")
+    statement = statement_sql(plan, tuple(value for _, value in kept.known))
     try:
         shown = run(
             plpy,
@@ -204,7 +207,10 @@ def look(gate: Any, asked: AuditedAsked, known: tuple[tuple[int, str], ...]) -> 
         for number, length in enumerate(lengths):
             sets.setdefault((place, number), []).append(people[begin : begin + length])
             begin += length
-    parts = [Part.of(groups, plan.columns(plan.filters[number])) for (_, number), groups in sets.items()]
+    parts = [
+        Part.of(groups, [kept.numbers[column] for column in plan.columns(plan.filters[number])])
+        for (_, number), groups in sets.items()
+    ]
     return Found(found[0][0][0] if found else 0, rows, parts)
 
 
@@ -256,6 +262,7 @@ def refreshed(gate: Any, relation: int) -> Kept:
             history = History.unpacked(b64decode(told["base"])) if told["base"] else History.empty()
             kept.position, kept.history, kept.spans, kept.since_base = told["start"], history, {}, 0
         kept.seed = told["seed"]
+        kept.numbers = {int(attnum): number for attnum, number in (told["numbers"] or {}).items()}
         kept.known = tuple(sorted((int(person), value) for person, value in told["known"]))
         for entry in told["events"]:
             event = Event.unpacked(b64decode(entry["event"]))
@@ -312,7 +319,7 @@ def recorded(
 def explained(gate: Any, asked: AuditedAsked, noisily: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Whether the question would be answered now. Nothing is written down."""
     kept = refreshed(gate, asked.protection.relation)
-    found = look(gate, asked, kept.known)
+    found = look(gate, asked, kept)
     denial, *_ = decided(kept, found, asked.protection.min_group)
     told: dict[str, Any] = {"policy": "audited", "dataset": asked.plan.dataset.name, "answered": denial is None}
     if denial is not None:
@@ -437,14 +444,14 @@ def audit_state(plpy: Plpy, relation: str | None) -> list[tuple[object, ...]]:
     kept = refreshed(Gate(plpy), oid)
     told = run(
         plpy,
-        "SELECT c.number, a.attname, sum(c.asked) AS questions, array_agg(DISTINCT e.role::text) AS roles"
+        "SELECT c.number, a.column_name, sum(c.asked) AS questions, array_agg(DISTINCT e.role::text) AS roles"
         " FROM discreet._audit_event e, ROWS FROM (unnest(e.columns), unnest(e.questions)) AS c(number, asked)"
-        " JOIN pg_attribute a ON a.attrelid = :oid::oid AND a.attnum = c.number"
-        " WHERE e.relation = :oid::oid GROUP BY c.number, a.attname ORDER BY c.number",
+        " JOIN discreet._audit_column a ON a.relation = :oid::oid AND a.number = c.number"
+        " WHERE e.relation = :oid::oid GROUP BY c.number, a.column_name ORDER BY c.number",
         oid=oid,
     )
     known = [person for person, _ in kept.known]
     return [
-        (row["attname"], row["questions"], *state_of(kept.history, int(row["number"]), known), row["roles"])
+        (row["column_name"], row["questions"], *state_of(kept.history, int(row["number"]), known), row["roles"])
         for row in told
     ]

@@ -304,6 +304,7 @@ class DatabaseCatalog:
             " unit_type = excluded.unit_type WHERE _audit.unit IS NULL",
             oid=relation.oid, seed=secrets.randbits(64) - 2**63,
         )  # fmt: skip
+        self._run("SELECT discreet._follow_audits()")
         self._refuse_forgotten_answers(relation)
         self._run(
             "INSERT INTO discreet._audit_name (schema_name, table_name, relation, dataset)"
