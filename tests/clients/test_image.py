@@ -20,7 +20,6 @@ def image() -> str:
         pytest.skip("docker is not installed; docker/check tests the image without it")
     if subprocess.run(["docker", "info"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no Docker daemon is running; docker/check tests the image without it")
-    pytest.importorskip("testcontainers", reason="testcontainers is not installed: pip install testcontainers")
     command = ["docker", "build", "-q", "-f", "docker/Dockerfile", "-t", "discreet:test", "."]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     return "discreet:test"
