@@ -10,8 +10,9 @@ from discreet.core.errors import DiscreetError
 from discreet.gate.expressions import DEEPEST, Expressions
 from discreet.gate.functions import FUNCTIONS
 from discreet.gate.intervals import Interval
+from discreet.gate.names import Names
 from discreet.gate.schema import Family
-from discreet.gate.sources import Names, Sources
+from discreet.gate.sources import Sources
 from discreet.gate.values import Value
 
 

@@ -7,8 +7,9 @@ from pglast import parse_sql
 from tests.corpus.sample import SCHEMA, TABLES
 
 from discreet.core.errors import DiscreetError
+from discreet.gate.names import Limits, Source
 from discreet.gate.schema import Column, Protection, Relation, Schema
-from discreet.gate.sources import Limits, Source, Sources
+from discreet.gate.sources import Sources
 
 
 def source(text: str, schema: Schema = SCHEMA) -> Source:

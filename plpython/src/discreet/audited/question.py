@@ -16,14 +16,16 @@ from pglast import ast
 from discreet.core.errors import RefusedShapeError, TrackerError
 from discreet.gate.aggregates import is_aggregate
 from discreet.gate.answer import Level, answer_sql
+from discreet.gate.clauses import WithQueries
 from discreet.gate.expressions import Expressions, function_name
 from discreet.gate.grouping import Grouping, group_by
+from discreet.gate.names import Names, Source
 from discreet.gate.plan import Planner, key_column, refuse_unknown_clauses, released_table
 from discreet.gate.post import MEASURED, PostProcessing, measured_column
 from discreet.gate.propagation import released_key
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, Column, Dataset, Family, Relation, Schema
-from discreet.gate.sources import Names, Source, Sources, WithQueries
+from discreet.gate.sources import Sources
 from discreet.gate.values import identifier
 
 # A column of fewer possible values has no secret that a sum keeps.

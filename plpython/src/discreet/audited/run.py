@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from discreet.audited.question import AuditedPlan, ExactAggregate, Subject
+from discreet.gate.names import schema_qualified
 from discreet.gate.schema import Family
-from discreet.gate.sources import schema_qualified
 from discreet.gate.values import identifier, literal
 
 # Beyond this, NaN and the infinities, a number counts as 0: sums never fail.

@@ -13,14 +13,16 @@ from pglast import ast, enums
 from discreet.core.errors import DiscreetError
 from discreet.gate.aggregates import Aggregate, compile_aggregate, is_aggregate
 from discreet.gate.answer import Level, answer_sql, answer_with_errors, errors_of
+from discreet.gate.clauses import WithQueries, is_star, with_names, with_queries
 from discreet.gate.expressions import Expressions, function_name
 from discreet.gate.grouping import Grouping, group_by
 from discreet.gate.measurements import Measurement, Quantity, Subject
+from discreet.gate.names import Names, Source
 from discreet.gate.post import MEASURED, PostProcessing, measured_column
 from discreet.gate.propagation import Dependence, released_aggregate, released_key
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Dataset, Schema, View
-from discreet.gate.sources import Names, Source, Sources, WithQueries, with_names, with_queries
+from discreet.gate.sources import Sources
 from discreet.gate.traces import Comparison
 from discreet.gate.trackers import fixed_columns, refuse_trackers
 from discreet.personal.selection import Personal, paid_personally
@@ -298,7 +300,7 @@ def released_table(name: str) -> ast.RangeVar:
 def with_stars_expanded(select: ast.SelectStmt, alias: str, columns: tuple[str, ...]) -> ast.SelectStmt:
     targets = []
     for target in select.targetList:
-        if not (isinstance(target.val, ast.ColumnRef) and isinstance(target.val.fields[-1], ast.A_Star)):
+        if not is_star(target):
             targets.append(target)
             continue
         if len(set(columns)) < len(columns):

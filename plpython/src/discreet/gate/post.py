@@ -13,9 +13,9 @@ from typing import Any
 from pglast import ast, enums
 
 from discreet.gate.arithmetic import CAST_TARGETS
+from discreet.gate.clauses import default_name
 from discreet.gate.expressions import describe, function_name, operator_name
 from discreet.gate.refusal import refuse
-from discreet.gate.sources import default_name
 
 MEASURED = "measured"
 

@@ -11,12 +11,13 @@ from discreet.gate.answer import Level
 from discreet.gate.bins import LogarithmicBins
 from discreet.gate.grouping import Grouping
 from discreet.gate.measurements import Measurement, Quantity, Subject
+from discreet.gate.names import Names
 from discreet.gate.plan import Plan
 from discreet.gate.post import MEASURED
 from discreet.gate.propagation import unknown
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Schema
-from discreet.gate.sources import Names, Sources
+from discreet.gate.sources import Sources
 from discreet.personal.selection import paid_personally
 
 # what lies outside is left to clamping: a hundredth of all values, and more where noise would not let them be seen

@@ -1,0 +1,116 @@
+"""Clauses of a SELECT as they are written: WITH queries, names of columns, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+from pglast import ast, enums
+
+from discreet.gate.expressions import operator_name
+from discreet.gate.refusal import refuse
+
+NAMELESS = "?column?"
+
+
+@dataclass(frozen=True)
+class WithQuery:
+    """A WITH query, and the earlier ones that it may name."""
+
+    select: ast.SelectStmt
+    known: Mapping[str, WithQuery]
+
+
+WithQueries = Mapping[str, WithQuery]
+
+
+def with_queries(select: ast.SelectStmt, outer: WithQueries) -> dict[str, WithQuery]:
+    """The WITH queries that a SELECT sees: those around it, and its own."""
+    queries = dict(outer)
+    if select.withClause is None:
+        return queries
+    if select.withClause.recursive:
+        refuse("WITH RECURSIVE", select.withClause)
+    for query in select.withClause.ctes:
+        if not isinstance(query.ctequery, ast.SelectStmt):
+            refuse("a WITH query that is not a SELECT", query)
+        select = with_column_names(query.ctequery, query.aliascolnames or ())
+        queries[query.ctename] = WithQuery(select, dict(queries))
+    return queries
+
+
+def with_names(select: ast.SelectStmt, alias: ast.Alias | None) -> ast.SelectStmt:
+    """The subquery of `(SELECT …) AS alias(names)`, with its columns named so."""
+    return with_column_names(select, (alias and alias.colnames) or ())
+
+
+def with_column_names(select: ast.SelectStmt, names: tuple[ast.String, ...]) -> ast.SelectStmt:
+    """The SELECT with its first columns named anew."""
+    if not names:
+        return select
+    changed = copy(select)
+    if select.op != enums.SetOperation.SETOP_NONE:
+        changed.larg = with_column_names(select.larg, names)
+        return changed
+    targets = list(select.targetList or ())
+    if len(names) > len(targets) or any(is_star(target) for target in targets):
+        refuse("names for columns that are not written one by one", select)
+    if any(isinstance(item.node, ast.ColumnRef) for item in select.sortClause or ()):
+        refuse("names for columns of a subquery with ORDER BY", select)
+    for place, name in enumerate(names):
+        targets[place] = ast.ResTarget(name=name.sval, val=targets[place].val, location=targets[place].location)
+    changed.targetList = tuple(targets)
+    return changed
+
+
+def is_star(target: ast.ResTarget) -> bool:
+    return isinstance(target.val, ast.ColumnRef) and isinstance(target.val.fields[-1], ast.A_Star)
+
+
+def default_name(node: Any) -> str:
+    if isinstance(node, ast.ColumnRef):
+        return str(getattr(node.fields[-1], "sval", NAMELESS))
+    if isinstance(node, ast.FuncCall):
+        return str(node.funcname[-1].sval)
+    if isinstance(node, ast.TypeCast):
+        return default_name(node.arg)
+    return {ast.CaseExpr: "case", ast.CoalesceExpr: "coalesce"}.get(type(node), NAMELESS)
+
+
+def split(condition: Any) -> Iterator[Any]:
+    """The parts of a condition that must all hold."""
+    if condition is None:
+        return
+    if isinstance(condition, ast.BoolExpr) and condition.boolop == enums.BoolExprType.AND_EXPR:
+        for part in condition.args:
+            yield from split(part)
+    else:
+        yield condition
+
+
+def equated(conjunct: Any) -> tuple[ast.ColumnRef, ast.ColumnRef] | None:
+    if not isinstance(conjunct, ast.A_Expr) or conjunct.kind != enums.A_Expr_Kind.AEXPR_OP:
+        return None
+    sides = conjunct.lexpr, conjunct.rexpr
+    if operator_name(conjunct) != "=" or not all(isinstance(side, ast.ColumnRef) for side in sides):
+        return None
+    return sides
+
+
+def refuse_beyond_rows(select: ast.SelectStmt) -> None:
+    """Below an aggregation rows may be dropped and mapped, nothing that looks at other rows."""
+    beyond = {
+        "DISTINCT": select.distinctClause,
+        "GROUP BY": select.groupClause,
+        "HAVING": select.havingClause,
+        "LIMIT": select.limitCount or select.limitOffset,
+        "FOR UPDATE": select.lockingClause,
+        "a window": select.windowClause,
+        "VALUES": select.valuesLists,
+        "SELECT INTO": select.intoClause,
+    }
+    for construct, present in beyond.items():
+        if present:
+            refuse(f"{construct} below the aggregation", select)

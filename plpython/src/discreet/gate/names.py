@@ -1,0 +1,193 @@
+"""Names in FROM: their columns, the person of their rows, and what the policies of their tables allow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from pglast import ast
+
+from discreet.core.errors import DiscreetError
+from discreet.gate.clauses import equated
+from discreet.gate.intervals import Interval
+from discreet.gate.refusal import refuse
+from discreet.gate.schema import Column, Family, Relation
+from discreet.gate.traces import Comparison
+from discreet.gate.values import SHOWN_TYPES, Value, collated, identifier, literal
+
+WHOLE_TYPES = {"smallint", "integer", "bigint"}
+TEXT_TYPES = {"text", "character varying"}
+TYPES_OF_THE_GRAMMAR = {"smallint", "integer", "bigint", "real", "boolean"}
+# Written without a length, these would mean a length of 1.
+UNLIMITED = {"character": "pg_catalog.bpchar", "bit": 'pg_catalog."bit"'}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the policies of the tables involved allow; the strictest cap, the widest reach."""
+
+    max_groups: int = 1
+    max_rows: int = 1
+    max_epsilon: Fraction | None = None
+    max_delta: Fraction | None = None
+
+    def __or__(self, other: Limits) -> Limits:
+        return Limits(
+            max(self.max_groups, other.max_groups),
+            max(self.max_rows, other.max_rows),
+            least(self.max_epsilon, other.max_epsilon),
+            least(self.max_delta, other.max_delta),
+        )
+
+
+def least(a: Fraction | None, b: Fraction | None) -> Fraction | None:
+    return b if a is None else a if b is None else min(a, b)
+
+
+@dataclass(frozen=True)
+class Named:
+    """One name in FROM, and its columns."""
+
+    alias: str
+    columns: Mapping[str, Value]
+    unit: str | None = None
+    unit_columns: frozenset[str] = frozenset()
+    unique_keys: tuple[frozenset[str], ...] = ()
+    hidden: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows with their person: `unit` is native SQL, None for public rows.
+
+    `compared`: what decides which rows these are; `owned`: every row has a person.
+    """
+
+    sql: str
+    names: tuple[Named, ...]
+    unit: str | None
+    dataset: str | None
+    single: bool
+    limits: Limits = field(default_factory=Limits)
+    filtered: bool = False
+    compared: frozenset[Comparison] = field(default=frozenset(), repr=False)
+    owned: bool = False
+
+    def with_people(self, conditions: list[str]) -> list[str]:
+        """These conditions, and that a row has a person."""
+        return conditions if self.unit is None or self.owned else [*conditions, f"({self.unit} IS NOT NULL)"]
+
+
+class Names:
+    """The scope of expressions over a list of names."""
+
+    def __init__(self, names: tuple[Named, ...], parameters: tuple[str | None, ...]) -> None:
+        self._names = names
+        self._parameters = parameters
+
+    def column(self, node: ast.ColumnRef) -> Value:
+        named, column = self.find(node)
+        return named.columns[column]
+
+    def find(self, node: ast.ColumnRef) -> tuple[Named, str]:
+        parts = [getattr(part, "sval", None) for part in node.fields]
+        if None in parts:
+            refuse("* other than as the whole select list", node)
+        if len(parts) > 2:
+            refuse("a column name with its schema", node, "Give the table an alias, and write alias.column.")
+        found = [
+            named
+            for named in self._names
+            if parts[-1] in named.columns and (len(parts) == 1 or parts[0] == named.alias)
+        ]
+        written = ".".join(map(str, parts))
+        if not found:
+            refuse(f"there is no column {written}", node, "Hidden and system columns cannot be asked about.")
+        if len(found) > 1:
+            refuse(f"column {written} is ambiguous", node, "Write alias.column.")
+        return found[0], str(parts[-1])
+
+    def parameter(self, number: int, node: Any) -> str | None:
+        if not 1 <= number <= len(self._parameters):
+            refuse(f"parameter ${number} has no value", node, "Give the values in params => ARRAY[…].")
+        return self._parameters[number - 1]
+
+    def weight(self, sql: str) -> int:
+        columns = (column for named in self._names for column in named.columns.values() if column.weight)
+        return len(sql) + sum(sql.count(column.sql) * column.weight for column in columns)
+
+
+def unit_sqls(source: Source) -> set[str]:
+    """The columns that hold the person of a row, or NULL after a LEFT JOIN."""
+    return {named.columns[column].sql for named in source.names for column in named.unit_columns & named.columns.keys()}
+
+
+def is_hidden(node: Any, names: tuple[Named, ...]) -> bool:
+    """Whether this is a column that a curator hides."""
+    if not isinstance(node, ast.ColumnRef):
+        return False
+    *alias, column = (getattr(part, "sval", None) for part in node.fields)
+    return any(column in named.hidden and (not alias or alias == [named.alias]) for named in names)
+
+
+def matched_columns(conjunct: Any, names: tuple[Named, ...]) -> set[str]:
+    """Columns of these names that the conjunct equates with a column of another one.
+
+    Not doubles: they are compared as numerics, which several of them may share.
+    """
+    sides = equated(conjunct)
+    found = []
+    for side in sides or ():
+        try:
+            named, column = Names(names, ()).find(side)
+        except DiscreetError:
+            continue
+        found.append((named.columns[column].family, f"{named.alias}.{column}"))
+    return {name for family, name in found if family is not Family.FLOAT} if len(found) == 1 else set()
+
+
+def same_people(left: Value, right: Value) -> bool:
+    """Whether equal values name one person: compared as doubles, or without their last blanks, several people are."""
+    types = {left.type_name, right.type_name}
+    if left.family is Family.OTHER:
+        return len(types) == 1 and types <= SHOWN_TYPES
+    return len(types) == 1 or types <= WHOLE_TYPES or types <= TEXT_TYPES
+
+
+def column_names(relation: Relation, alias: ast.Alias | None) -> dict[str, str]:
+    """What each column of a table is called in `table AS alias(names)`."""
+    given = [name.sval for name in (alias and alias.colnames) or ()]
+    own = list(relation.columns)
+    called = dict(zip(own, given + own[len(given) :], strict=False))
+    if len(given) > len(own) or len(set(called.values())) < len(own):
+        refuse(f"names for the columns of {relation.name} that do not fit", alias)
+    return called
+
+
+def column_value(alias: str, column: Column, relation: Relation) -> Value:
+    domain = None
+    native_type = UNLIMITED.get(column.type_name, column.type_name)
+    if column.categories is not None:
+        domain = tuple(f"{literal(category)}::{schema_qualified(native_type)}" for category in column.categories)
+    elif column.family is Family.BOOL:
+        domain = ("true", "false")
+    named = Value(f"{identifier(alias)}.{identifier(column.name)}", column.family)
+    unit = relation.protection is not None and column.name == relation.protection.unit
+    return Value(
+        named.sql if unit else collated(named),
+        column.family,
+        None if column.bounds is None else Interval(*column.bounds),
+        domain,
+        column.name,
+        type_name=native_type,
+        identifies=column.identifies and relation.protection is not None,
+    )
+
+
+def schema_qualified(type_name: str) -> str:
+    """A type as format_type() writes it, which leaves the schema out for those of pg_catalog; some are words of SQL."""
+    plain = re.fullmatch(r"[a-z][a-z0-9_]*", type_name) and type_name not in TYPES_OF_THE_GRAMMAR
+    return f"pg_catalog.{type_name}" if plain else type_name
