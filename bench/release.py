@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.measure import Line, Subject, alternate, ratio, seconds
 
-ROWS, FEW_ROWS, K = 1_000_000, 30_000, 5
+ROWS, FEW_ROWS, K, REPETITIONS = 1_000_000, 30_000, 5, 5
 MOST_TIMES_NATIVE, MOST_OPTIMAL, MOST_MONDRIAN, LEAST_TIMES_FASTER = 3, 30, 60, 10
 KEYS = ("age", "sex", "race", "marital", "education")
 EDUCATION = {f"stage {stage}": [f"edu {level:02d}" for level in range(4 * stage, 4 * stage + 4)] for stage in range(5)}
@@ -31,9 +31,9 @@ SPEC = {
 CENSUS = """
     SELECT setseed(0.5);
     CREATE TABLE {name} AS SELECT
-        17 + (power(random(), 1.5) * 73)::int AS age,
+        17 + floor(power(random(), 1.5) * 73)::int AS age,
         (ARRAY['male', 'female'])[1 + (random() > 0.48)::int] AS sex,
-        (ARRAY['white', 'black', 'asian', 'other', 'native'])[1 + (power(random(), 4) * 4.99)::int] AS race,
+        (ARRAY['white', 'black', 'asian', 'other', 'native'])[1 + floor(power(random(), 4) * 4.99)::int] AS race,
         (ARRAY['married', 'single', 'divorced', 'separated', 'widowed'])[1 + floor(power(random(), 2) * 4.99)::int]
             AS marital,
         'edu ' || lpad(floor(power(random(), 1.3) * 15.99)::text, 2, '0') AS education,
@@ -46,6 +46,7 @@ CENSUS = """
     ANALYZE {name};
 """
 
+OTHER_PACKAGES = ("pycanon==1.3.5", "anjana==1.2.3", "pandas==2.3.3", "numpy==2.0.2")
 # measured by the other packages' own functions, in a process of their own
 OTHERS = """
 import json, sys, time
@@ -76,9 +77,7 @@ def measuring(subject: Subject) -> Iterator[Line]:
     with subject.connect() as connection:
         for columns in (f"{keys}, occupation", keys):
             theirs = f"SELECT min(n) FROM (SELECT count(*) AS n FROM census GROUP BY {columns}) AS class"
-            pair = alternate(
-                subject.repetitions, partial(connection.execute, theirs), partial(connection.execute, ours)
-            )
+            pair = alternate(REPETITIONS, partial(connection.execute, theirs), partial(connection.execute, ours))
             most = MOST_TIMES_NATIVE if "occupation" in columns else None
             yield ratio(f"k, l and t of {ROWS} rows; native: GROUP BY {columns}", *pair, most)
 
@@ -100,7 +99,8 @@ def anonymising(subject: Subject) -> Iterator[Line]:
 
 
 def levels(subject: Subject) -> dict[str, dict[str, list[str]]]:
-    """Our hierarchies as anjana wants them: a list of all rows' values per level."""
+    """Our hierarchies as anjana wants them: a list of all values per level."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "plpython" / "src"))
     from discreet.release.hierarchy import Hierarchy, Values
 
     found: dict[str, dict[str, list[str]]] = {}
@@ -119,7 +119,7 @@ def others(subject: Subject) -> Iterator[Line]:
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         python = Path(folder) / "venv" / "bin" / "python"
         subprocess.run([sys.executable, "-m", "venv", Path(folder) / "venv"], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "pycanon", "anjana"], check=True, capture_output=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *OTHER_PACKAGES], check=True, capture_output=True)
         rows, hierarchies = Path(folder) / "few.csv", Path(folder) / "hierarchies.json"
         rows.write_text(subject.cluster.sql("COPY few TO STDOUT (FORMAT csv, HEADER)") + "\n")
         hierarchies.write_text(json.dumps(levels(subject)))

@@ -9,7 +9,7 @@ part are searched by halving. The rest is visited in the order of a lower bound 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,14 +130,14 @@ class Search:
         self.tried[node] = True
         self.tick(f"{int(self.tried.sum())} of {len(self.nodes)} combinations of levels tried")
         levels = self.nodes[node]
-        composition, lost = self._classes(levels)
+        composition, groups = self._classes(levels)
         out, rows, monotone = suppressed(self.claim, composition, self.most)
         if not monotone:
             self.too_low |= (self.nodes <= levels).all(axis=1)
             return False
         self.high_enough |= (self.nodes >= levels).all(axis=1)
         if rows <= self.most and rows < self.table.rows:
-            loss = self._loss(composition, lost, out, rows)
+            loss = self._loss(composition, self._lost(groups(), levels), out, rows)
             if self.best is None or (loss, node) < self.best:
                 self.best = (loss, node)
         return True
@@ -159,8 +159,8 @@ class Search:
             for place, (low, high) in enumerate(pairs)
         ]
 
-    def _classes(self, levels: Ints) -> tuple[Composition, NDArray[np.float64]]:
-        """The classes at these levels, in the order of their groups, and what a row of each loses.
+    def _classes(self, levels: Ints) -> tuple[Composition, Callable[[], list[Ints]]]:
+        """The classes at these levels, in the order of their groups, and these of each column, when asked for.
 
         They are made from the fewest cells that are known at lower levels (roll-up, LeFevre et al. 2005).
         """
@@ -175,7 +175,7 @@ class Search:
             composition = Composition.of(number, classes, cells.sensitive, cells.count, values, self.table.people)
             member = np.zeros(classes, dtype=np.int64)
             member[number] = np.arange(len(number))
-            return composition, self._lost([group[member] for group in groups], levels)
+            return composition, lambda: [group[member] for group in groups]
         # counts ride in the last bits of what is sorted
         packed = np.zeros(len(cells.count), dtype=np.int64)
         for group, width in zip([*groups, cells.sensitive], [*widths, values], strict=True):
@@ -187,17 +187,13 @@ class Search:
         cell, count = packed >> bits, packed & ((1 << bits) - 1)
         first = np.flatnonzero(np.append(True, cell[1:] != cell[:-1]))
         cell, count = cell[first], np.add.reduceat(count, first)
-        which, sensitive = np.divmod(cell, values)
+        which, sensitive = (cell, 0 * cell) if values == 1 else np.divmod(cell, values)
         starts = np.flatnonzero(np.append(True, which[1:] != which[:-1]))
-        decoded: list[Ints] = []
-        for width in reversed(widths):
-            which, group = np.divmod(which, width)
-            decoded.insert(0, group)
         if 2 * len(cell) <= len(cells.count):
             # the first is the table itself
-            self.cells = [*self.cells[:1], *self.cells[1:][-KEPT:], Cells(levels, decoded, sensitive, count)]
-        lost = self._lost([group[starts] for group in decoded], levels)
-        return Composition(starts, sensitive, count, self.totals), lost
+            kept = Cells(levels, _decoded(which, widths), sensitive, count)
+            self.cells = [*self.cells[:1], *self.cells[1:][-KEPT:], kept]
+        return Composition(starts, sensitive, count, self.totals), lambda: _decoded(which[starts], widths)
 
     def _lost(self, groups: list[Ints], levels: Ints) -> NDArray[np.float64]:
         """What a row loses that is in these groups."""
@@ -232,3 +228,12 @@ class Search:
 
     def _why_impossible(self) -> str:
         return self.table.shortage(self.claim) or "no generalisation meets the claim"
+
+
+def _decoded(key: Ints, widths: list[int]) -> list[Ints]:
+    """The groups of each column, from keys that hold one after the other."""
+    groups: list[Ints] = []
+    for width in reversed(widths):
+        key, group = np.divmod(key, width)
+        groups.insert(0, group)
+    return groups
