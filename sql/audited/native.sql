@@ -74,7 +74,7 @@ IMMUTABLE
 PARALLEL SAFE
 SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_query_set_final';
-COMMENT ON FUNCTION discreet._query_set_final(internal) IS 'The people of a query set, 16 bytes each.';
+COMMENT ON FUNCTION discreet._query_set_final(internal) IS 'The people of a query set, 12 bytes each.';
 
 CREATE AGGREGATE discreet._query_set(person uuid) (
     SFUNC = discreet._query_set_transition,
@@ -85,7 +85,7 @@ CREATE AGGREGATE discreet._query_set(person uuid) (
     FINALFUNC = discreet._query_set_final,
     PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE discreet._query_set(uuid) IS 'The people of a query set, 16 bytes each, in no order.';
+COMMENT ON AGGREGATE discreet._query_set(uuid) IS 'The people of a query set, 12 bytes each, in no order.';
 
 -- discreet._run_audited: runs a SELECT of a text and bytes in the name of a role; 0: of the caller.
 CREATE FUNCTION discreet._run_audited(role oid, statement text)

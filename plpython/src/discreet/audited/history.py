@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from discreet.core.errors import RefusedShapeError
 
 Numbers = NDArray[Any]
-# of 16 bytes: a hash of the unit, a hash of this version of the row
-PERSON = np.dtype([("person", "<u8"), ("version", "<u4"), ("rest", "<u4")])
+# a hash of the unit, a hash of this version of the row
+PERSON = np.dtype([("person", "<u8"), ("version", "<u4")])
 UNTOUCHED = -1
 # codes up to this are counted in an array, others sorted
 MOST_COUNTED = 1 << 22
@@ -89,9 +89,13 @@ class Event:
     dropped: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     def packed(self) -> bytes:
-        arrays = [self.people, self.places, self.versions, *self.groups]
+        # of one query set a bit tells who is in it
+        groups = [np.packbits(group) if int(group.max(initial=0)) <= 1 else group for group in self.groups]
+        arrays = [self.people, self.places, self.versions, *groups]
         head = {
             "arrays": [[array.dtype.str, len(array)] for array in arrays],
+            "asked": max(map(len, self.groups), default=0),
+            "bits": [packed is not group for packed, group in zip(groups, self.groups, strict=True)],
             "columns": self.columns,
             "dropped": {str(column): list(numbers) for column, numbers in self.dropped.items()},
         }
@@ -100,6 +104,10 @@ class Event:
     @classmethod
     def unpacked(cls, data: bytes) -> Event:
         head, (people, places, versions, *groups) = unpacked(data)
+        groups = [
+            np.unpackbits(group, count=head["asked"]) if bits else group
+            for group, bits in zip(groups, head["bits"], strict=True)
+        ]
         dropped = {int(column): tuple(numbers) for column, numbers in head["dropped"].items()}
         return cls(people, places, versions, tuple(groups), tuple(map(tuple, head["columns"])), dropped)
 
@@ -129,11 +137,11 @@ class History:
 
     def sizes(self, known: Numbers) -> Numbers:
         """People of each atom, those aside whose values are known."""
-        counted = np.ones(len(self.people), dtype=bool)
+        sizes = np.bincount(self.atoms, minlength=len(self.versions_of_atoms))
         if len(known) and len(self.people):
             place = find(self.people, self.starts, known)
-            counted[place[self.people[place] == known]] = False
-        return np.bincount(self.atoms[counted], minlength=len(self.versions_of_atoms))
+            np.subtract.at(sizes, self.atoms[place[self.people[place] == known]], 1)
+        return sizes
 
     def event(self, parts: Iterable[Part]) -> Event:
         """What answering these query sets, seen in one snapshot, would add."""
@@ -144,7 +152,7 @@ class History:
         fresh = [people[~known] for people, (_, known) in zip(asked, found, strict=True)]
         new = np.unique(np.concatenate(fresh)) if fresh else self.people[:0]
         whole = self.with_people(new)
-        groups, seen, changed = [], np.zeros(len(whole.people), bool), whole.versions.copy()
+        groups, moved, changed = [], [self.people[:0].astype("<u4")], [self.versions[:0]]
         for part, people, versions, (places, _) in zip(parts, asked, tokens, found, strict=True):
             if len(new):
                 places, _ = whole.find(people)
@@ -154,9 +162,13 @@ class History:
             if np.count_nonzero(group) != len(people):
                 raise RefusedShapeError("a person has several rows", "The unit of an audited table must be unique.")
             groups.append(group)
-            seen[places], changed[places] = True, versions
-        moved = np.flatnonzero(seen & ((changed != whole.versions) | (whole.atoms < 0)))
-        return Event(new, moved.astype("<u4"), changed[moved], tuple(groups), tuple(part.columns for part in parts))
+            other = np.flatnonzero((whole.versions[places] != versions) | (whole.atoms[places] < 0))
+            moved.append(places[other].astype("<u4"))
+            changed.append(versions[other])
+        # in one snapshot a row has one version, whatever sets it is in
+        once, first = np.unique(np.concatenate(moved), return_index=True)
+        columns = tuple(part.columns for part in parts)
+        return Event(new, once, np.concatenate(changed)[first], tuple(groups), columns)
 
     def find(self, people: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
         """The places of people, and who of them is known here."""
@@ -186,7 +198,7 @@ class History:
         versions = whole.versions.copy()
         versions[event.places] = event.versions
         codes = whole.atoms.astype(np.int64) + 1
-        for values in (fresh, *event.groups):
+        for values in (*([fresh] if len(event.places) or not event.groups else ()), *event.groups):
             atoms, number = numbered(codes * (int(values.max(initial=0)) + 1) + values)
             codes = atoms.astype(np.int64)
         anyone = np.zeros(number, dtype=np.int64)
