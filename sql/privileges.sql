@@ -105,7 +105,7 @@ GRANT EXECUTE ON FUNCTION
     discreet.t_closeness(regclass, text[], text, text, jsonb, text),
     discreet.t_closeness(regclass, text[], text[], text, jsonb, text),
     discreet.measure(regclass, text[], text[], text, text),
-    discreet.disclosure_risk(regclass, text[], bigint, text),
+    discreet.disclosure_risk(regclass, text[], bigint, text, text),
     discreet.best_ranges(regclass, text, int, text[], numeric, numeric)
 TO discreet_curator, discreet_analyst, discreet_auditor;
 

@@ -133,7 +133,8 @@ CREATE FUNCTION discreet.disclosure_risk(
     relation regclass,
     quasi_identifiers text[],
     population bigint DEFAULT NULL,
-    unit text DEFAULT NULL)
+    unit text DEFAULT NULL,
+    nulls text DEFAULT 'own')
 RETURNS TABLE(measure text, value float8)
 LANGUAGE discreet_python
 STABLE
@@ -143,7 +144,7 @@ SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
-    return releasing.disclosure_risk(plpy, relation, quasi_identifiers, population, unit)
+    return releasing.disclosure_risk(plpy, relation, quasi_identifiers, population, unit, nulls)
 $python$;
-COMMENT ON FUNCTION discreet.disclosure_risk(regclass, text[], bigint, text) IS
+COMMENT ON FUNCTION discreet.disclosure_risk(regclass, text[], bigint, text, text) IS
 'Uniques, the risks of prosecutor, journalist and marketer, estimated population uniques, and special uniques.';

@@ -252,6 +252,29 @@ def test_the_search_can_be_cancelled(people: Connection) -> None:
     assert one(people, "SELECT to_regclass('hr.released')") is None
 
 
+@pytest.mark.parametrize("made", ["_discreet_cell", "released"])
+def test_what_is_cancelled_leaves_nothing(people: Connection, made: str) -> None:
+    """Before the search, and after the table is written: an event trigger cancels as soon as a table is there."""
+    people.execute(
+        f"""
+        CREATE FUNCTION cancel() RETURNS event_trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE object_identity LIKE '%.{made}') THEN
+                PERFORM pg_cancel_backend(pg_backend_pid());
+            END IF;
+        END $$;
+        CREATE EVENT TRIGGER cancel ON ddl_command_end WHEN TAG IN ('CREATE TABLE AS') EXECUTE FUNCTION cancel();
+        """
+    )
+    with pytest.raises(psycopg.errors.QueryCanceled):
+        anonymized(people, "k => 5")
+    left = "SELECT count(*) FROM pg_class WHERE relname LIKE '\\_discreet\\_%%' OR relname = 'released'"
+    assert one(people, left) == 0
+    assert one(people, "SELECT count(*) FROM discreet.releases") == 0
+    people.execute("DROP EVENT TRIGGER cancel")
+    assert anonymized(people, "k => 5")["k"] >= 5
+
+
 def test_nothing_but_the_release_is_left(people: Connection) -> None:
     heard = notices(people)
     with people.transaction():

@@ -158,8 +158,30 @@ def test_the_risk_of_a_table_is_listed(admin: Connection) -> None:
 
 
 @pytest.mark.parametrize(
+    ("nulls", "risks"),
+    # the two rows with NULL: a class of their own; each alone; each may be one of the four or the other
+    [("own", (2, 0, 1 / 2, 2 / 6)), ("conservative", (3, 2, 1, 3 / 6)), ("wildcard", (2, 0, 1 / 6, 1 / 6))],
+)
+def test_the_risk_of_rows_with_null_is_as_asked_for(
+    admin: Connection, nulls: str, risks: tuple[float, float, float, float]
+) -> None:
+    admin.execute("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (1), (1), (1), (NULL), (NULL)")
+    query = "SELECT * FROM discreet.disclosure_risk('t', '{a}', nulls => %s)"
+    risk = dict(admin.execute(query, [nulls]).fetchall())
+    names = ("classes", "sample uniques", "prosecutor risk, highest", "prosecutor risk, average")
+    assert tuple(risk[name] for name in names) == pytest.approx(risks)
+    assert (risk["rows"], risk.get("special uniques by a")) == (6, 2 if nulls == "conservative" else None)
+
+
+@pytest.mark.parametrize(
     ("call", "code", "message"),
     [
+        ("disclosure_risk('patient', '{age}', nulls => 'none')", "22023", "nulls is 'none', which is not known"),
+        (
+            "disclosure_risk('patient', '{age}', 99, nulls => 'wildcard')",
+            "22023",
+            "makes no classes that could be counted",
+        ),
         ("k_anonymity('patient', NULL)", "22023", "quasi_identifiers must not be NULL"),
         ("k_anonymity(NULL, '{age}')", "22023", "relation must not be NULL"),
         ("k_anonymity('patient', '{}')", "22023", "quasi_identifiers is empty"),

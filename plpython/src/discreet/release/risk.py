@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import chain, combinations, islice
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameterError
 from discreet.release.classes import Ints, People, numbered, summed
+from discreet.release.measures import wildcard_composition
 
 Flags = NDArray[np.bool_]
 
@@ -26,10 +28,63 @@ RECURRED = 50
 MOST_COMBINATIONS = 1023
 
 
+@dataclass(frozen=True)
+class Crowds:
+    """Among how many each class of rows is: itself, or more where NULL may be anything; `members` are its own.
+
+    Both count rows, or people; somebody with rows in several classes counts in each.
+    """
+
+    class_of: Ints
+    sizes: Ints
+    members: Ints
+
+    @classmethod
+    def of(cls, columns: list[Ints], count: Ints, person: Ints | None, nulls: str) -> Crowds:
+        """Of combinations of columns, NULL as -1, with their rows, and with whose they are if that is known."""
+        class_of, classes = numbered(columns)
+        people = None if person is None else People.of(len(person), np.arange(len(person)), person)
+        members = summed(class_of, count, classes) if people is None else people.within(class_of, classes)
+        if nulls == "wildcard":
+            return cls(class_of, wildcard_composition(columns, 0 * count, count, 1, person).people, members)
+        if nulls == "conservative":
+            alone = np.zeros(classes, dtype=bool)
+            alone[class_of] = np.any([column < 0 for column in columns], axis=0)
+            return cls(class_of, np.where(alone, 1, members), members)
+        return cls(class_of, members, members)
+
+    def measures(self, population: int | None, counted: str, nulls: str) -> Iterator[tuple[str, float]]:
+        if nulls == "own":
+            yield from measures(self.sizes, population, counted)
+            return
+        if nulls == "conservative":
+            # a row that stands alone is a class
+            alone = np.ones(int(self.members[self.sizes < self.members].sum()), dtype=np.int64)
+            yield from measures(np.append(self.sizes[self.sizes == self.members], alone), population, counted)
+            return
+        if population is not None:
+            raise InvalidParameterError(
+                "nulls => 'wildcard' makes no classes that could be counted in a population",
+                "Give no population, or take 'own' or 'conservative'.",
+            )
+        rows = int(self.members.sum())
+        average = float((self.members / self.sizes).sum()) / rows
+        unique = int(self.members[self.sizes == 1].sum())
+        yield counted, rows
+        yield "classes", len(self.sizes)
+        yield "sample uniques", unique
+        yield "share of sample uniques", unique / rows
+        yield "prosecutor risk, highest", 1 / int(self.sizes.min())
+        yield "prosecutor risk, average", average
+        yield f"share of {counted} above risk 0.2", int(self.members[self.sizes * RISKY < 1].sum()) / rows
+        yield "journalist risk, highest", 1 / int(self.sizes.min())
+        yield "marketer risk", average
+
+
 def measures(sizes: Ints, population: int | None, counted: str = "rows") -> Iterator[tuple[str, float]]:
     """Risks from the sizes of the classes; with the size of the population the table is a sample of it.
 
-    `counted` says what sizes count. Somebody with rows in several classes counts in each.
+    `counted` says what sizes count.
     """
     rows, classes = int(sizes.sum()), len(sizes)
     unique = int((sizes == 1).sum())
@@ -140,7 +195,7 @@ def _highest(likelihood: Callable[[float, float], float], rows: int) -> tuple[fl
 
 
 def special_uniques(
-    codes: list[Ints], count: Ints, names: list[str], person: Ints | None = None
+    codes: list[Ints], count: Ints, names: list[str], person: Ints | None = None, nulls: str = "own"
 ) -> Iterator[tuple[str, float]]:
     """For each combination of columns, the rows that it singles out while no smaller part of it does.
 
@@ -148,22 +203,20 @@ def special_uniques(
     columns single out is easier to find than one that takes all of them. `person` says whose each row is, where
     somebody may have several; then people are counted.
     """
-    people = None if person is None else People.of(len(person), np.arange(len(person)), person)
     narrower: dict[tuple[int, ...], Flags] = {}
     current: dict[tuple[int, ...], Flags] = {}
     for chosen in islice(parts(len(codes)), MOST_COMBINATIONS):
         if current and len(next(iter(current))) < len(chosen):
             narrower, current = current, {}
-        number, classes = numbered([codes[place] for place in chosen])
+        crowds = Crowds.of([codes[place] for place in chosen], count, person, nulls)
         # who is singled out by a part is so by the whole
-        sizes = summed(number, count, classes) if people is None else people.within(number, classes)
-        current[chosen] = sizes[number] == 1
+        current[chosen] = crowds.sizes[crowds.class_of] == 1
         special = current[chosen].copy()
         for part in combinations(chosen, len(chosen) - 1):
             if part:
                 special &= ~narrower[part]
         if special.any():
-            found = int(special.sum()) if person is None else len(np.unique(person[special]))
+            found = int(count[special].sum()) if person is None else len(np.unique(person[special]))
             yield f"special uniques by {', '.join(names[place] for place in chosen)}", found
 
 

@@ -171,10 +171,13 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
     number, classes = numbered(table.codes)
     before = summed(number, table.count, classes) if people is None else people.within(number, classes)
     made = recode(method, claim, table, hierarchies, tick)
+    tick(f"writing {made.classes} classes to {wanted.target}")
     labels = [label(list(texts)) for texts in zip(*made.texts, strict=True)]
     _write(plpy, wanted, columns, made, labels, rows)
+    tick(f"measuring {wanted.target}")
     reached = _measured_again(plpy, wanted, claim)
     require(claim, reached)
+    tick("comparing with earlier releases")
     published = _published(wanted, claim, made, labels, table)
     guarding.check(plpy, wanted.table, published)
     report = _report(wanted, claim, method, table, made, reached, before)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from decimal import Decimal
 
-from discreet.core.declarations import at_least, given
+from discreet.core.declarations import at_least, given, one_of
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy
 
@@ -107,14 +107,14 @@ def disclosure_risk(
     quasi_identifiers: list[str | None] | None,
     population: int | None,
     unit: str | None,
+    nulls: str | None,
 ) -> Iterable[tuple[str, float]]:
-    import numpy as np
-
     from discreet.release import risk
-    from discreet.release.classes import People, numbered, summed
+    from discreet.release.measures import NULLS
     from discreet.server import tabulation
 
     keys = tabulation.named("quasi_identifiers", quasi_identifiers)
+    semantics = one_of("nulls", nulls, NULLS)
     if population is not None:
         at_least("population", population, 1)
     table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("unit", listed(unit)))
@@ -124,11 +124,11 @@ def disclosure_risk(
     if not len(rows.count):
         return []
     codes, person = rows.split(len(keys), unit)
-    number, classes = numbered(codes)
-    people = None if person is None else People.of(len(person), np.arange(len(person)), person)
-    sizes = summed(number, rows.count, classes) if people is None else people.within(number, classes)
-    counted = "rows" if people is None else "people"
-    return [*risk.measures(sizes, population, counted), *risk.special_uniques(codes, rows.count, keys, person)]
+    crowds = risk.Crowds.of(codes, rows.count, person, semantics)
+    return [
+        *crowds.measures(population, "rows" if unit is None else "people", semantics),
+        *risk.special_uniques(codes, rows.count, keys, person, semantics),
+    ]
 
 
 @sql_errors

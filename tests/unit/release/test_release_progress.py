@@ -1,0 +1,65 @@
+"""A long search tells how far it is, now and then, and lets a cancel request through at every step."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.release.hierarchy import Hierarchy, Values
+from discreet.release.problem import Claim, Table
+from discreet.release.recoding import recode
+from discreet.server import anonymizing
+
+
+class CancelledError(Exception):
+    pass
+
+
+class Server:
+    """Runs nothing; after some statements the query is cancelled."""
+
+    def __init__(self, statements: int = 10**9) -> None:
+        self.left = statements
+        self.heard: list[str] = []
+
+    def execute(self, query: Any, *_: object) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise CancelledError(query)
+
+    def notice(self, message: str, **_: object) -> None:
+        self.heard.append(message)
+
+
+def search(server: Server, method: str) -> None:
+    ages = np.arange(64, dtype=np.int64)
+    people = Table([ages, ages % 7], 0 * ages, 1, 0 * ages + 1)
+    hierarchies = [
+        Hierarchy.of(Values("age", "integer", [f"{age:02d}" for age in ages], False), {"intervals": [2, 4, 8, 16, 32]}),
+        Hierarchy.of(Values("day", "text", list("abcdefg"), False), "suppress"),
+    ]
+    progress = anonymizing.Progress(server)  # type: ignore[arg-type]
+    recode(method, Claim(4, max_suppression=Fraction(0)), people, hierarchies, progress)
+
+
+@pytest.mark.parametrize(
+    ("method", "told"), [("optimal", "combinations of levels tried"), ("mondrian", "boxes to cut")]
+)
+def test_notices_come_after_a_while_and_not_before(monkeypatch: pytest.MonkeyPatch, method: str, told: str) -> None:
+    server = Server()
+    search(server, method)
+    assert server.heard == []
+    monkeypatch.setattr(anonymizing, "PATIENCE", -1)
+    search(server, method)
+    assert server.heard
+    assert all(told in message for message in server.heard)
+
+
+@pytest.mark.parametrize("method", ["optimal", "mondrian"])
+def test_every_step_can_be_the_last(method: str) -> None:
+    for statements in range(3):
+        with pytest.raises(CancelledError):
+            search(Server(statements), method)
