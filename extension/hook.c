@@ -654,25 +654,22 @@ refuse_guarded(Oid table, List *views)
 					 errhint("Ask it, or the view, by a SELECT of its own, which is answered privately.")));
 }
 
-/* Before the planner looks at the statistics of a relation, which hold values of its rows. */
+/* Before the planner looks at the statistics of a relation, which hold values of its rows; parts of a UNION ALL too. */
 static void
 guard_planned(PlannerInfo *root, Oid table, bool is_parent, RelOptInfo *relation)
 {
+	Access		access = access_of(root->simple_rte_array[relation->relid], permissions_of(root->parse));
+
 	if (previous_get_relation_info)
 		previous_get_relation_info(root, table, is_parent, relation);
-	if (relation->reloptkind == RELOPT_BASEREL)
+	if (access.reads && OidIsValid(access.owner) && analysts_at_work() &&
+		!may_read(table, access.columns, GetUserId()))
 	{
-		Access		access = access_of(root->simple_rte_array[relation->relid], permissions_of(root->parse));
+		List	   *views = NIL;
 
-		if (access.reads && OidIsValid(access.owner) && analysts_at_work() &&
-			!may_read(table, access.columns, GetUserId()))
-		{
-			List	   *views = NIL;
-
-			for (PlannerInfo *around = root; around != NULL; around = around->parent_root)
-				views = views_naming(table, around->parse->rtable, views);
-			refuse_guarded(table, views);
-		}
+		for (PlannerInfo *around = root; around != NULL; around = around->parent_root)
+			views = views_naming(table, around->parse->rtable, views);
+		refuse_guarded(table, views);
 	}
 }
 

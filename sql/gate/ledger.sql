@@ -17,7 +17,7 @@ DECLARE
     harmless jsonb;
 BEGIN
     WITH found AS (
-        SELECT r.asked_schema AS schema_name, r.asked_name AS relation_name, c.oid, n.nspname, c.relname
+        SELECT r.asked_schema AS schema_name, r.asked_name AS relation_name, c.oid, n.nspname, c.relname, c.relkind
         FROM discreet._named_relations(request) r JOIN pg_class c ON c.oid = r.relation JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE c.relkind <> 'v'),
     kept AS (
@@ -49,7 +49,9 @@ BEGIN
                                        WHERE a.attrelid = k.oid AND a.attnum = ANY (i.indkey::int2[]))), '[]')
             FROM pg_index i
             WHERE i.indrelid = k.oid AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL
-              AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts),
+              AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts
+              -- an index of a plain parent does not see the rows of tables that inherit from it
+              AND (k.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = k.oid))),
         'combinations', (
             SELECT coalesce(jsonb_agg(jsonb_build_object('columns', u.columns, 'nulls', u.nulls) ORDER BY u.columns, u.nulls), '[]')
             FROM discreet._unique_combinations(k.oid) u),

@@ -49,3 +49,39 @@ def test_an_old_snapshot_does_not_take_a_new_key_for_granted(gated: Target, blin
     blind.execute("COMMIT")
     # noise of scale 2: beyond 100 with a probability below 1e-21
     assert abs(old - 1) < 100
+
+
+def test_an_old_snapshot_holds_rows_without_a_person(gated: Target, blind: Connection) -> None:
+    """A thousand rows are nobody's in the old snapshot, and gone since the unit must not be NULL."""
+    gated.admin.execute(
+        """
+        CREATE TABLE extra.owned (person int UNIQUE);
+        INSERT INTO extra.owned SELECT NULL FROM generate_series(1, 1000);
+        SELECT discreet.protect('extra.owned', 'person', dataset => 'people');
+        """
+    )
+    blind.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM discreet.budget_status")
+    gated.admin.execute("DELETE FROM extra.owned; ALTER TABLE extra.owned ALTER person SET NOT NULL")
+    old = number(blind, "SELECT count(*) FROM extra.owned", "0.5")
+    blind.execute("COMMIT")
+    # as above
+    assert abs(old) < 100
+
+
+def test_an_old_snapshot_does_not_take_the_key_of_a_new_part_for_granted(gated: Target, blind: Connection) -> None:
+    """Which parts a table has is seen without a snapshot; person 1 has a thousand rows in the old one of this part."""
+    gated.admin.execute(
+        """
+        CREATE TABLE extra.parts (person int PRIMARY KEY) PARTITION BY LIST (person);
+        CREATE TABLE extra.part (person int NOT NULL);
+        INSERT INTO extra.part SELECT 1 FROM generate_series(1, 1000);
+        SELECT discreet.protect('extra.parts', 'person', dataset => 'people');
+        """
+    )
+    blind.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM discreet.budget_status")
+    gated.admin.execute("DELETE FROM extra.part; INSERT INTO extra.part VALUES (1)")
+    gated.admin.execute("ALTER TABLE extra.parts ATTACH PARTITION extra.part FOR VALUES IN (1)")
+    old = number(blind, "SELECT count(*) FROM extra.parts", "0.5")
+    blind.execute("COMMIT")
+    # as above
+    assert abs(old - 1) < 100

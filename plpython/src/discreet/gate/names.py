@@ -133,8 +133,8 @@ def is_hidden(node: Any, names: tuple[Named, ...]) -> bool:
     return any(column in named.hidden and (not alias or alias == [named.alias]) for named in names)
 
 
-def matched_columns(conjunct: Any, names: tuple[Named, ...]) -> set[str]:
-    """Columns of these names that the conjunct equates with a column of another one.
+def matched_columns(conjunct: Any, names: tuple[Named, ...]) -> set[tuple[str, str]]:
+    """Columns of these names, as (alias, column), that the conjunct equates with a column of another one.
 
     Not doubles: they are compared as numerics, which several of them may share.
     """
@@ -145,7 +145,7 @@ def matched_columns(conjunct: Any, names: tuple[Named, ...]) -> set[str]:
             named, column = Names(names, ()).find(side)
         except DiscreetError:
             continue
-        found.append((named.columns[column].family, f"{named.alias}.{column}"))
+        found.append((named.columns[column].family, (named.alias, column)))
     return {name for family, name in found if family is not Family.FLOAT} if len(found) == 1 else set()
 
 

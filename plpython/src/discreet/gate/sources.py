@@ -284,7 +284,9 @@ class Sources:
             conjuncts.append(ast.A_Expr(kind=kind, name=(ast.String(sval="="),), lexpr=sides[0], rexpr=sides[1]))
         return conjuncts
 
-    def joined(self, left: Source, right: Source, sql: str, linked: bool, matched: frozenset[str]) -> Source:
+    def joined(
+        self, left: Source, right: Source, sql: str, linked: bool, matched: frozenset[tuple[str, str]]
+    ) -> Source:
         aliases = [named.alias for named in left.names + right.names]
         if len(set(aliases)) != len(aliases):
             refuse("two tables of one name in FROM", None, "Give one of them an alias.")
@@ -297,9 +299,7 @@ class Sources:
             return Source(sql, names, left.unit, left.dataset, single, limits, True, compared)
         people, public = (left, right) if left.unit is not None else (right, left)
         once = any(
-            {f"{named.alias}.{column}" for column in key} <= matched
-            for named in public.names
-            for key in named.unique_keys
+            {(named.alias, column) for column in key} <= matched for named in public.names for key in named.unique_keys
         )
         single = people.single and once and len(public.names) == 1
         return Source(sql, names, people.unit, people.dataset, single, people.limits | public.limits, True, compared)

@@ -31,7 +31,14 @@ MOST_TOLD = 8
 # to_regclass looks a name up as the planner will; pg_class is read as this transaction sees it
 TRUSTED = """
     SELECT asked.schema, asked.name,
-           c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid) AS inherited,
+           -- which parts there are, the planner and pg_partition_tree see without a snapshot
+           c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid)
+           OR EXISTS (SELECT FROM pg_catalog.pg_partition_tree(c.oid) t
+                      WHERE t.relid <> c.oid AND NOT EXISTS (
+                          SELECT FROM pg_catalog.pg_inherits h
+                          WHERE h.inhrelid = t.relid AND h.inhparent = t.parentrelid)) AS has_other_parts,
+           ARRAY(SELECT a.attname::pg_catalog.text FROM pg_catalog.pg_attribute a
+                 WHERE a.attrelid = c.oid AND a.attnum > 0 AND a.attnotnull) AS never_null,
            ARRAY(SELECT (SELECT pg_catalog.jsonb_agg(a.attname)::text FROM pg_catalog.pg_attribute a
                          WHERE a.attrelid = c.oid AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
                  FROM pg_catalog.pg_index i
@@ -572,15 +579,17 @@ class Gate:
 
 
 def as_seen(relation: dict[str, Any], row: Row) -> dict[str, Any]:
-    """What is unique in the asker's snapshot too: an older one may hold rows from before an index was made.
+    """What is unique, and never NULL, in the asker's snapshot too: an older one may hold rows from before that was so.
 
-    An index of a plain parent does not see the rows of tables that inherit from it.
+    An index of a plain parent does not see the rows of tables that inherit from it, nor did one see those of a
+    partition that has been attached since.
     """
-    unique = set() if row["inherited"] else {frozenset(json.loads(key)) for key in row["unique_keys"]}
+    unique = set() if row["has_other_parts"] else {frozenset(json.loads(key)) for key in row["unique_keys"]}
     kept = [key for key in relation["unique_keys"] if frozenset(key) in unique]
     protection = relation["protection"]
     if protection is not None:
-        single = protection["single"] and frozenset([protection["unit"]]) in unique
+        unit = protection["unit"]
+        single = protection["single"] and frozenset([unit]) in unique and unit in row["never_null"]
         protection = protection | {"single": single}
     return relation | {"unique_keys": kept, "protection": protection}
 
