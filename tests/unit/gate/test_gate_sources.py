@@ -186,6 +186,35 @@ def test_columns_that_a_cast_could_make_fail_do_not_meet_in_a_union() -> None:
             source(f"(SELECT {left} AS x FROM hr.employee UNION ALL SELECT {right} FROM hr.employee) u")
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "kept_apart"),
+    [
+        ("integer", "bigint", True),
+        ("bigint", "numeric", True),
+        ("text", "character varying", True),
+        ("bigint", "double precision", False),
+        ("numeric", "real", False),
+    ],
+)
+def test_units_whose_cast_would_make_two_people_one_do_not_meet_in_a_union(
+    left: str, right: str, kept_apart: bool
+) -> None:
+    """2**62 and 2**62 + 1 are one double, and a numeric of 400 digits is none."""
+    kept = Protection("d", "id", "noisy", 1, 1, None, None, True, True)
+    columns = {"x": Column("x", "integer")}
+    tables = [
+        Relation("public", name, {"id": Column("id", type_name, identifies=True)} | columns, kept)
+        for name, type_name in {"one": left, "two": right}.items()
+    ]
+    union = "(SELECT x FROM public.one UNION ALL SELECT x FROM public.two{}) u"
+    for joined in ("", " CROSS JOIN public.zip_area"):
+        if kept_apart:
+            assert source(union.format(joined), with_tables(*tables)).unit == '"u"."discreet unit"'
+            continue
+        with pytest.raises(DiscreetError, match="people who are named by values of several types"):
+            source(union.format(joined), with_tables(*tables))
+
+
 def test_types_that_would_mean_a_length_of_one_are_written_without_it() -> None:
     public = Relation("public", "codes", {"c": Column("c", "character", categories=("ab", "cd"))})
     (named,) = source("public.codes", with_tables(public)).names

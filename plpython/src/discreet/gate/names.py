@@ -63,7 +63,7 @@ class Named:
 class Source:
     """Rows with their person: `unit` is native SQL, None for public rows.
 
-    `compared`: what decides which rows these are; `owned`: every row has a person.
+    `compared`: what decides which rows these are; `owned`: every row has a person; `family`: of the unit's type.
     """
 
     sql: str
@@ -75,6 +75,7 @@ class Source:
     filtered: bool = False
     compared: frozenset[Comparison] = field(default=frozenset(), repr=False)
     owned: bool = False
+    family: Family | None = None
 
     def with_people(self, conditions: list[str]) -> list[str]:
         """These conditions, and that a row has a person."""

@@ -16,7 +16,7 @@ may then change in the answer is bounded by the plan, whatever the number of row
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -144,7 +144,8 @@ class Sources:
         named = Named(alias, columns, unit, frozenset([called[kept.unit]]), hidden=hidden)
         limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta)
         # single needs a unit that is NOT NULL in every part
-        return Source(sql, (named,), unit, kept.dataset, kept.single, limits, owned=kept.single)
+        family = relation.columns[kept.unit].family
+        return Source(sql, (named,), unit, kept.dataset, kept.single, limits, owned=kept.single, family=family)
 
     def view(self, view: View, node: ast.RangeVar) -> Source:
         """A view that filters, maps and joins; its hidden columns, which the asker has not written, are left out."""
@@ -185,6 +186,8 @@ class Sources:
         right_sql, right, second = self.mapped(select.rarg, queries)
         if first.dataset != second.dataset:
             refuse("UNION ALL of people of several datasets, or of people and public rows", select)
+        if meet_in_a_cast({first.family, second.family}):
+            refuse("UNION ALL of people who are named by values of several types", select)
         if len(left) != len(right):
             refuse("UNION ALL of different numbers of columns", select)
         columns: dict[str, Value] = {}
@@ -296,13 +299,14 @@ class Sources:
                 refuse("a join of people of several datasets")
             limits = left.limits | right.limits
             single = linked and left.single and right.single
-            return Source(sql, names, left.unit, left.dataset, single, limits, True, compared)
+            return Source(sql, names, left.unit, left.dataset, single, limits, True, compared, family=left.family)
         people, public = (left, right) if left.unit is not None else (right, left)
         once = any(
             {(named.alias, column) for column in key} <= matched for named in public.names for key in named.unique_keys
         )
         single = people.single and once and len(public.names) == 1
-        return Source(sql, names, people.unit, people.dataset, single, people.limits | public.limits, True, compared)
+        limits = people.limits | public.limits
+        return Source(sql, names, people.unit, people.dataset, single, limits, True, compared, family=people.family)
 
     def links_units(self, conjunct: Any, left: Source, right: Source) -> bool:
         """Whether this is unit = unit, of one name on each side, and of types in which nobody equals two others."""
@@ -342,10 +346,13 @@ def row_sql(source: Source, columns: Mapping[str, Value], conditions: list[str])
     return f"SELECT {', '.join(targets)} FROM {source.sql}{where}"
 
 
+def meet_in_a_cast(families: Collection[Family | None]) -> bool:
+    """Whether PostgreSQL would cast one kind of number, or of time, to the other, which could fail, or make two one."""
+    return len(families) > 1 and families != {Family.INT, Family.NUMERIC}
+
+
 def refuse_mixed(name: str, values: list[Value], node: Any) -> None:
-    """PostgreSQL would cast one kind of number, or of time, to the other, and could fail."""
-    families = {value.family for value in values if not value.is_null}
-    if len(families) > 1 and families != {Family.INT, Family.NUMERIC}:
+    if meet_in_a_cast({value.family for value in values if not value.is_null}):
         refuse(f"column {name} of several types in UNION ALL", node, "Cast it to one type in each part.")
 
 
