@@ -413,6 +413,7 @@ canonical_text(Query *query)
 	static const char *const settings[][2] = {
 		{"search_path", "pg_catalog, pg_temp"}, {"DateStyle", "ISO, MDY"}, {"IntervalStyle", "postgres"},
 		{"TimeZone", "UTC"}, {"extra_float_digits", "1"}, {"bytea_output", "hex"}, {"quote_all_identifiers", "off"},
+		{"standard_conforming_strings", "on"},
 	};
 	int			level = NewGUCNestLevel();
 	char	   *text;

@@ -52,6 +52,14 @@ def test_settings_change_neither_question_nor_answer(gated: Target, blind: Conne
         assert ask(blind, DAYS) == first
 
 
+def test_constants_of_plain_sql_keep_their_backslashes(gated: Target, blind: Connection) -> None:
+    with gated.costs("0.1"):
+        question = "SELECT count(*) FROM hr.person WHERE dept LIKE E'dept\\\\ 2'"
+        first = blind.execute(question).fetchall()
+        blind.execute("SET standard_conforming_strings = off")
+        assert blind.execute(question).fetchall() == first
+
+
 def test_ambiguous_dates_are_refused_not_guessed(blind: Connection) -> None:
     assert how_it_ends(blind, DAYS.replace("'2024-01-02'", "'01-02-2024'")) == "DP001"
 
