@@ -86,7 +86,10 @@ extern char *level_wish;
 extern bool check_level_wish(char **wished, void **extra, GucSource source);
 extern void assign_level_wish(const char *wished, void *extra);
 extern List *multilevel_relations(bool base);
+extern Oid	multilevel_view_of(Oid base);
 extern void begin_reading(void);
+extern bool is_labelled_ledger(Oid relation);
+extern void begin_reading_ledger(void);
 
 /* multilevel.c */
 extern void install_multilevel_hooks(void);

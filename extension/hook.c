@@ -87,7 +87,8 @@ access_of(RangeTblEntry *entry, List *permissions)
 {
 	Access		access = {false};
 
-	if (entry->rtekind != RTE_RELATION || entry->relid < FirstNormalObjectId)
+	/* from version 16 on, a view that was expanded keeps its name as a subquery */
+	if ((entry->rtekind != RTE_RELATION && entry->relkind != RELKIND_VIEW) || entry->relid < FirstNormalObjectId)
 		return access;
 #if PG_VERSION_NUM >= 160000
 	if (entry->perminfoindex != 0)
@@ -191,6 +192,13 @@ view_is_guarded(Oid view)
 	return guarded;
 }
 
+/* A view that stands for itself: a multilevel table, whose rows nobody asks for by another name. */
+static bool
+is_multilevel(Oid relation)
+{
+	return list_member_oid(multilevel_relations(false), relation);
+}
+
 /* Whether reading a relation reads a guarded table, itself or below views, which the current user may not read. */
 static bool
 is_guarded(Query *query, RangeTblEntry *entry, Oid view)
@@ -199,7 +207,7 @@ is_guarded(Query *query, RangeTblEntry *entry, Oid view)
 
 	if (!access.reads)
 		return false;
-	if (entry->relkind == RELKIND_VIEW)
+	if (entry->relkind == RELKIND_VIEW && !is_multilevel(entry->relid))
 		return view_is_guarded(entry->relid);
 	return !may_read(entry->relid, access.columns, GetUserId()) &&
 		gate_guards(GetSessionUserId(), entry->relid, view);
@@ -223,7 +231,8 @@ refuse_counting(Query *query)
 {
 	RangeTblEntry *target = rt_fetch(query->resultRelation, query->rtable);
 
-	if (query->commandType != CMD_INSERT && target->relkind == RELKIND_VIEW && view_is_guarded(target->relid))
+	if (query->commandType != CMD_INSERT && target->relkind == RELKIND_VIEW &&
+		!is_multilevel(target->relid) && view_is_guarded(target->relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for view %s", get_rel_name(target->relid)),
@@ -627,7 +636,9 @@ views_naming(Oid table, List *relations, List *views)
 	{
 		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
 
-		if (OidIsValid(entry->relid) && entry->relkind == RELKIND_VIEW && !list_member_oid(views, entry->relid))
+		/* the rule of a multilevel table names itself */
+		if (OidIsValid(entry->relid) && entry->relkind == RELKIND_VIEW && entry->relid != table &&
+			!list_member_oid(views, entry->relid))
 		{
 			Relation	view = relation_open(entry->relid, AccessShareLock);
 
@@ -655,16 +666,41 @@ refuse_guarded(Oid table, List *views)
 					 errhint("Ask it, or the view, by a SELECT of its own, which is answered privately.")));
 }
 
+/* What a statement does with a multilevel table, while what holds its rows is planned. */
+static Access
+access_through(Oid view, PlannerInfo *root)
+{
+	Access		access = {false};
+
+	for (PlannerInfo *around = root; around != NULL && !access.reads; around = around->parent_root)
+	{
+		ListCell   *cell;
+
+		foreach(cell, around->parse->rtable)
+			if (lfirst_node(RangeTblEntry, cell)->relid == view && !access.reads)
+				access = access_of(lfirst_node(RangeTblEntry, cell), permissions_of(around->parse));
+	}
+	return access;
+}
+
 /* Before the planner looks at the statistics of a relation, which hold values of its rows; parts of a UNION ALL too. */
 static void
 guard_planned(PlannerInfo *root, Oid table, bool is_parent, RelOptInfo *relation)
 {
 	Access		access = access_of(root->simple_rte_array[relation->relid], permissions_of(root->parse));
+	Oid			view;
 
 	if (previous_get_relation_info)
 		previous_get_relation_info(root, table, is_parent, relation);
-	if (access.reads && OidIsValid(access.owner) && analysts_at_work() &&
-		!may_read(table, access.columns, GetUserId()))
+	if (!access.reads || !OidIsValid(access.owner) || !analysts_at_work())
+		return;
+	view = multilevel_view_of(table);
+	if (OidIsValid(view))
+	{
+		access = access_through(view, root);
+		table = view;
+	}
+	if (access.reads && OidIsValid(access.owner) && !may_read(table, access.columns, GetUserId()))
 	{
 		List	   *views = NIL;
 
@@ -694,7 +730,8 @@ guard_executed(List *relations, bool throws)
 		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
 		Access		access = access_of(entry, permissions);
 
-		if (access.reads && OidIsValid(access.owner) && entry->relkind != RELKIND_VIEW && analysts_at_work() &&
+		if (access.reads && OidIsValid(access.owner) && analysts_at_work() &&
+			(entry->relkind != RELKIND_VIEW || is_multilevel(entry->relid)) &&
 			!may_read(entry->relid, access.columns, GetUserId()))
 			refuse_guarded(entry->relid, views_naming(entry->relid, relations, NIL));
 	}

@@ -51,10 +51,12 @@ static bool changed_meanwhile;
 static Oid	tables[3];			/* _label_part, _clearance, _multilevel_table */
 static char *levels[MOST_LEVELS];
 static char *compartments[MOST_COMPARTMENTS];
+static const char *const ledger_names[] = {"_label_spent", "_charge", "_refusal"};
 static int	level_count;
 static int	compartment_count;
 static List *multilevel_views;
 static List *multilevel_bases;
+static List *ledger_tables;		/* whose lines have labels */
 
 /* texts of labels that were asked for, the latest first */
 typedef struct LabelText
@@ -200,12 +202,15 @@ know_levels(void)
 	memset(compartments, 0, sizeof(compartments));
 	level_count = compartment_count = text_count = 0;
 	texts = NULL;
-	multilevel_views = multilevel_bases = NIL;
+	multilevel_views = multilevel_bases = ledger_tables = NIL;
 	cleared = trusted = wish_known = false;
 	cached = changed_meanwhile = false;
 	read_table(0, "_label_part", take_label_part);
 	read_table(1, "_clearance", take_clearance);
 	read_table(2, "_multilevel_table", take_multilevel_table);
+	for (int n = 0; n < lengthof(ledger_names); n++)
+		ledger_tables = lappend_oid(ledger_tables,
+									get_relname_relid(ledger_names[n], get_namespace_oid("discreet", false)));
 	group = get_role_oid("discreet_trusted", true);
 	trusted = OidIsValid(group) && is_member_of_role_nosuper(subject, group);
 	MemoryContextSwitchTo(before);
@@ -220,6 +225,19 @@ multilevel_relations(bool base)
 		return NIL;
 	know_levels();
 	return base ? multilevel_bases : multilevel_views;
+}
+
+/* The view that users know of what holds the rows of a multilevel table; none for other tables. */
+Oid
+multilevel_view_of(Oid base)
+{
+	ListCell   *view,
+			   *rows;
+
+	forboth(view, multilevel_relations(false), rows, multilevel_relations(true))
+		if (lfirst_oid(rows) == base)
+			return lfirst_oid(view);
+	return InvalidOid;
 }
 
 /* ---- labels as texts */
@@ -365,6 +383,16 @@ label_of_session(int64 *label)
 	return true;
 }
 
+static void
+refuse_explained(void)
+{
+	if (being_explained() && !superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("EXPLAIN ANALYZE would tell of rows above the session's label"),
+				 errhint("Use EXPLAIN without ANALYZE.")));
+}
+
 /* The label at which the session works with multilevel tables: from now on it has read there. */
 static bool
 label_to_read(int64 *label)
@@ -374,11 +402,7 @@ label_to_read(int64 *label)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("multilevel tables cannot be used in a SERIALIZABLE transaction"),
 				 errhint("Its failures would tell lower sessions of higher ones; use REPEATABLE READ.")));
-	if (being_explained() && !superuser())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("EXPLAIN ANALYZE would tell of rows above the session's label"),
-				 errhint("Use EXPLAIN without ANALYZE.")));
+	refuse_explained();
 	if (!label_of_session(label))
 		return false;
 	if (!trusted && *label != written_at && TransactionIdIsValid(writer) && writer == GetTopTransactionIdIfAny())
@@ -396,6 +420,27 @@ begin_reading(void)
 	int64		label;
 
 	(void) label_to_read(&label);
+}
+
+/* Whether a relation is a table of the ledger whose lines have labels. */
+bool
+is_labelled_ledger(Oid relation)
+{
+	(void) multilevel_relations(false);
+	return list_member_oid(ledger_tables, relation);
+}
+
+/* Who has a clearance reads the lines of its label from now on; nobody is told how many others there are. */
+void
+begin_reading_ledger(void)
+{
+	if (superuser_arg(GetSessionUserId()))
+		return;
+	know_levels();
+	if (cleared)
+		begin_reading();
+	else
+		refuse_explained();
 }
 
 /* _visible(label): whether the session sees a row of a label. */

@@ -163,13 +163,16 @@ look_at_plan(QueryDesc *query, int flags)
 	ListCell   *cell;
 	List	   *views = IsParallelWorker() ? NIL : multilevel_relations(false);
 
-	if (views != NIL && !(flags & EXEC_FLAG_EXPLAIN_ONLY))
+	if (!IsParallelWorker() && !(flags & EXEC_FLAG_EXPLAIN_ONLY))
 		foreach(cell, query->plannedstmt->rtable)
-			if (list_member_oid(views, lfirst_node(RangeTblEntry, cell)->relid))
-			{
+		{
+			Oid			relation = lfirst_node(RangeTblEntry, cell)->relid;
+
+			if (list_member_oid(views, relation))
 				begin_reading();
-				break;
-			}
+			else if (OidIsValid(relation) && is_labelled_ledger(relation))
+				begin_reading_ledger();
+		}
 
 	foreach(cell, query->plannedstmt->rowMarks)
 	{

@@ -13,9 +13,22 @@ CREATE TABLE discreet._budget (
 );
 COMMENT ON TABLE discreet._budget IS 'Limits per dataset (role 0) and per role, and what is spent of them.';
 
--- Append-only: id counts within the dataset without gaps, hash covers the row and the hash before it.
+-- Of a dataset of multilevel tables each label has the limits of _budget to itself, and its own line here. What was spent
+-- without a label, before the tables had some, counts at every label; once they have none again, all labels count together.
+CREATE TABLE discreet._label_spent (
+    dataset      text COLLATE "C" NOT NULL,
+    label        bigint NOT NULL CHECK (label >= 0),
+    role         regrole NOT NULL,
+    amount_spent numeric NOT NULL DEFAULT 0 CHECK (amount_spent >= 0 AND amount_spent < 'Infinity'),
+    delta_spent  numeric NOT NULL DEFAULT 0 CHECK (delta_spent >= 0 AND delta_spent < 'Infinity'),
+    PRIMARY KEY (dataset, label, role)
+);
+COMMENT ON TABLE discreet._label_spent IS 'What is spent of the limits of multilevel datasets at each label.';
+
+-- Append-only: id counts within the dataset and label (-1: none) without gaps, hash covers the row and the hash before it.
 CREATE TABLE discreet._charge (
     dataset  text COLLATE "C" NOT NULL,
+    label    bigint NOT NULL DEFAULT -1,
     id       bigint NOT NULL,
     at       timestamptz NOT NULL,
     role     name NOT NULL,
@@ -25,21 +38,23 @@ CREATE TABLE discreet._charge (
     question text NOT NULL,
     details  jsonb NOT NULL,
     hash     bytea NOT NULL,
-    PRIMARY KEY (dataset, id)
+    PRIMARY KEY (dataset, label, id)
 );
-COMMENT ON TABLE discreet._charge IS 'Every charge ever made: append-only, a hash chain per dataset.';
+COMMENT ON TABLE discreet._charge IS 'Every charge ever made: append-only, a hash chain per dataset and label.';
 
 CREATE TABLE discreet._refusal (
     at       timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     role     name NOT NULL,
     code     text NOT NULL,
     message  text NOT NULL,
-    question text NOT NULL
+    question text NOT NULL,
+    label    bigint
 );
 CREATE INDEX _refusal_at ON discreet._refusal (at);
-COMMENT ON TABLE discreet._refusal IS 'Questions that were refused.';
+COMMENT ON TABLE discreet._refusal IS 'Questions that were refused, and the label of the session, if it had one.';
 
 -- Rows of roles that no longer exist are not dumped: their number would mean another role elsewhere.
 SELECT pg_catalog.pg_extension_config_dump('discreet._budget', 'WHERE role = 0 OR role IN (SELECT oid FROM pg_catalog.pg_roles)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._label_spent', 'WHERE role = 0 OR role IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._charge', '');
 SELECT pg_catalog.pg_extension_config_dump('discreet._refusal', '');

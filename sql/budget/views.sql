@@ -12,13 +12,38 @@ AS $sql$
 $sql$;
 COMMENT ON FUNCTION discreet._sees_all() IS 'Whether the current user is a curator or an auditor.';
 
+-- Lines of labels are for sessions that dominate them; that one of them is read, level.c remembers when a statement begins.
+
 -- discreet.budget_status: limits and what is left of them.
 CREATE VIEW discreet.budget_status WITH (security_barrier) AS
-WITH budget AS (
-    SELECT b.*, d.accounting, r.rolname,
-           CASE d.accounting WHEN 'pure' THEN b.amount_spent
-                ELSE discreet._zcdp_epsilon_spent(b.amount_spent, cap.delta_limit) END AS epsilon_spent
+WITH multilevel AS (
+    SELECT p.dataset FROM discreet._protected_table p JOIN discreet._multilevel_table m USING (relation)
+    -- what was spent at labels is no secret of theirs only where the people are in tables without labels now
+    UNION SELECT s.dataset FROM discreet._label_spent s
+    WHERE NOT EXISTS (SELECT FROM discreet._protected_table p WHERE p.dataset = s.dataset)),
+seen(dataset, role, label) AS (
+    SELECT s.dataset, s.role, s.label FROM discreet._label_spent s
+    WHERE discreet._sees_all() OR (s.label & ~discreet._label_bits(discreet._label(NULL))) = 0
+    UNION
+    SELECT b.dataset, b.role, discreet._label_bits(discreet._label(NULL)) FROM discreet._budget b
+    WHERE discreet._label_bits(discreet._label(NULL)) IS NOT NULL),
+line AS (
+    SELECT b.dataset, b.role, l.label, b.amount_spent + coalesce(s.amount_spent, 0) AS amount,
+           b.delta_spent + coalesce(s.delta_spent, 0) AS delta_spent
+    FROM discreet._budget b JOIN multilevel m USING (dataset) LEFT JOIN seen l USING (dataset, role)
+    LEFT JOIN discreet._label_spent s USING (dataset, role, label)
+    UNION ALL
+    SELECT b.dataset, b.role, NULL, b.amount_spent + coalesce(s.amount, 0), b.delta_spent + coalesce(s.delta, 0)
     FROM discreet._budget b
+    LEFT JOIN (SELECT dataset, role, sum(amount_spent) AS amount, sum(delta_spent) AS delta
+               FROM discreet._label_spent GROUP BY dataset, role) s USING (dataset, role)
+    WHERE b.dataset NOT IN (SELECT m.dataset FROM multilevel m)),
+budget AS (
+    SELECT b.dataset, b.role, b.epsilon_limit, b.delta_limit, l.label, l.delta_spent, r.rolname,
+           CASE d.accounting WHEN 'pure' THEN l.amount
+                ELSE discreet._zcdp_epsilon_spent(l.amount, cap.delta_limit) END AS epsilon_spent
+    FROM discreet._budget b
+    JOIN line l USING (dataset, role)
     JOIN discreet._dataset d USING (dataset)
     JOIN discreet._budget cap ON cap.dataset = b.dataset AND cap.role = 0
     LEFT JOIN pg_catalog.pg_roles r ON r.oid = b.role
@@ -27,23 +52,27 @@ mine AS (
     SELECT dataset, role, discreet._sees_all() OR pg_catalog.pg_has_role(current_user, role, 'MEMBER') AS visible
     FROM budget WHERE role <> 0)
 SELECT b.dataset, b.rolname AS role, b.epsilon_limit, b.epsilon_spent,
-       GREATEST(b.epsilon_limit - b.epsilon_spent, 0) AS epsilon_left, b.delta_limit, b.delta_spent
+       GREATEST(b.epsilon_limit - b.epsilon_spent, 0) AS epsilon_left, b.delta_limit, b.delta_spent,
+       CASE WHEN b.label IS NOT NULL THEN discreet._label(b.label) END AS label
 FROM budget b
 WHERE discreet._sees_all()
    OR EXISTS (SELECT FROM mine m WHERE m.dataset = b.dataset AND m.visible AND (b.role = 0 OR m.role = b.role));
 COMMENT ON VIEW discreet.budget_status IS
-'Limits and what is left of them; role NULL is the dataset''s own cap. Analysts see the budgets they can spend.';
+'Limits and what is left of them; role NULL is the dataset''s own cap. Of multilevel tables each label has its own line. Analysts see the budgets they can spend, at the labels they can.';
 
 -- discreet.charges: every charge ever made.
 CREATE VIEW discreet.charges WITH (security_barrier) AS
-SELECT c.id, c.at, c.role, c.dataset, c.epsilon, c.delta, c.question, c.details, c.hash, c.amount
+SELECT c.id, c.at, c.role, c.dataset, c.epsilon, c.delta, c.question, c.details, c.hash, c.amount,
+       CASE WHEN c.label >= 0 THEN discreet._label(c.label) END AS label
 FROM discreet._charge c
-WHERE discreet._sees_all() OR c.role = session_user;
+WHERE discreet._sees_all()
+   OR (c.role = session_user AND (c.label < 0 OR (c.label & ~discreet._label_bits(discreet._label(NULL))) = 0));
 COMMENT ON VIEW discreet.charges IS 'Every charge ever made; an analyst sees the own ones.';
 
 -- discreet.refusals: questions that were refused.
 CREATE VIEW discreet.refusals WITH (security_barrier) AS
-SELECT f.at, f.role, f.code, f.message, f.question
+SELECT f.at, f.role, f.code, f.message, f.question, CASE WHEN f.label IS NOT NULL THEN discreet._label(f.label) END AS label
 FROM discreet._refusal f
-WHERE discreet._sees_all() OR f.role = session_user;
+WHERE discreet._sees_all()
+   OR (f.role = session_user AND (f.label IS NULL OR (f.label & ~discreet._label_bits(discreet._label(NULL))) = 0));
 COMMENT ON VIEW discreet.refusals IS 'Questions that were refused; an analyst sees the own ones.';

@@ -19,7 +19,8 @@ BEGIN
     WITH found AS (
         SELECT r.asked_schema AS schema_name, r.asked_name AS relation_name, c.oid, n.nspname, c.relname, c.relkind
         FROM discreet._named_relations(request) r JOIN pg_class c ON c.oid = r.relation JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE c.relkind <> 'v'),
+        WHERE c.relkind <> 'v' OR EXISTS (SELECT FROM discreet._protected_table p JOIN discreet._multilevel_table m USING (relation)
+                                          WHERE relation = c.oid)),
     kept AS (
         SELECT f.*, p.relation AS protected
         FROM found f
@@ -31,6 +32,7 @@ BEGIN
                    WHERE q.policy <> 'public' AND q.relation IN (SELECT discreet._relation_family(f.oid)))))
     SELECT coalesce(jsonb_agg(jsonb_build_object(
         'asked_schema', k.schema_name, 'asked_name', k.relation_name, 'schema', k.nspname, 'name', k.relname,
+        'multilevel', discreet._is_multilevel_table(k.oid),
         'columns', (
             SELECT jsonb_agg(jsonb_build_object(
                 'name', a.attname, 'type', discreet._base_type(a.atttypid, a.attcollation),
@@ -71,7 +73,7 @@ BEGIN
         'definition', discreet._view_definition(c.oid)) ORDER BY r.asked_schema, r.asked_name), '[]')
     INTO views
     FROM discreet._named_relations(request) r JOIN pg_class c ON c.oid = r.relation JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind = 'v' AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+    WHERE c.relkind = 'v' AND NOT discreet._is_multilevel_table(c.oid) AND n.nspname NOT IN ('pg_catalog', 'information_schema')
       AND (r.below OR has_any_column_privilege(asker, c.oid, 'SELECT'));
 
     SELECT coalesce(jsonb_agg(jsonb_build_object(
@@ -114,7 +116,10 @@ BEGIN
     JOIN pg_attribute a ON a.attrelid = p.oid AND a.attnum > 0 AND (
         a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1])
         OR a.attnum IN (SELECT m[1]::int FROM regexp_matches(i.indexprs::text, ':varattno (\d+)', 'g') m))
-    GROUP BY i.indexrelid, i.indnullsnotdistinct;
+    GROUP BY i.indexrelid, i.indnullsnotdistinct
+    -- the versions of one entity are those of one person
+    UNION ALL SELECT t.key, false FROM discreet._multilevel_table t WHERE t.relation = $1
+    UNION ALL SELECT ARRAY['row_id'::name], false FROM discreet._multilevel_table t WHERE t.relation = $1;
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._unique_combinations(oid) IS
@@ -146,8 +151,8 @@ BEGIN
         WHERE n.nspname = a.schema_name OR (a.schema_name IS NULL AND path.place IS NOT NULL)
         ORDER BY a.schema_name, a.relation_name, path.place),
     inside(oid) AS (
-        SELECT v FROM found f, discreet._relations_of_view(f.oid) v
-        UNION SELECT v FROM inside i, discreet._relations_of_view(i.oid) v)
+        SELECT v FROM found f, discreet._relations_of_view(f.oid) v WHERE NOT discreet._is_multilevel_table(f.oid)
+        UNION SELECT v FROM inside i, discreet._relations_of_view(i.oid) v WHERE NOT discreet._is_multilevel_table(i.oid))
     SELECT f.schema_name, f.relation_name, f.oid, false FROM found f
     UNION ALL
     SELECT n.nspname, c.relname, c.oid, true
@@ -158,6 +163,24 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._named_relations(jsonb) IS
 'The tables and views that a question names, and those that are below its views.';
+
+-- discreet._is_multilevel_table: whether this is the view of a multilevel table, which the gate reads as a table.
+CREATE FUNCTION discreet._is_multilevel_table(relation oid)
+RETURNS boolean
+LANGUAGE plpgsql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN EXISTS (SELECT FROM discreet._multilevel_table t WHERE t.relation = $1);
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._is_multilevel_table(oid) IS
+'Whether this is the view of a multilevel table, which the gate reads as a table.';
 
 -- discreet._base_type: the type below all domains; text that cannot be compared byte by byte is a type of its own.
 CREATE FUNCTION discreet._base_type(type oid, collation_oid oid)
@@ -197,10 +220,12 @@ DECLARE
 BEGIN
     IF NOT discreet._holds_budget(asker, people) THEN
         RETURN discreet._refuse(asker, 'DP004', format('%s holds no budget in dataset %I', asker, people),
-            format('A curator can give one: discreet.grant_budget(%L, role, epsilon).', people), request->>'question');
+            format('A curator can give one: discreet.grant_budget(%L, role, epsilon).', people), request->>'question',
+            (request->>'label')::bigint);
     END IF;
     refusal := discreet._charge(people, asker, (request->>'epsilon')::numeric, (request->>'amount')::numeric,
-                                (request->>'delta')::numeric, request->>'question', request->'details');
+                                (request->>'delta')::numeric, request->>'question', request->'details',
+                                (request->>'label')::bigint);
     IF refusal IS NOT NULL THEN
         RETURN refusal;
     END IF;
@@ -219,13 +244,14 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    INSERT INTO discreet._refusal (role, code, message, question)
-    VALUES (request->>'role', request->>'code', request->>'message', request->>'question')
+    INSERT INTO discreet._refusal (role, code, message, question, label)
+    VALUES (request->>'role', request->>'code', request->>'message', request->>'question', (request->>'label')::bigint)
     RETURNING '{}'::jsonb
 $sql$;
 COMMENT ON FUNCTION discreet._ledger_refused(jsonb) IS 'Writes a refusal of the gate down.';
 
--- discreet._ledger_left: what is left of a dataset, and for a role that holds a budget of its own or of a group there.
+-- discreet._ledger_left: what is left of a dataset, and for a role that holds a budget of its own or of a group there; at a
+-- label, where it has some.
 CREATE FUNCTION discreet._ledger_left(request jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql
@@ -239,10 +265,13 @@ AS $plpgsql$
 BEGIN
     RETURN (
     SELECT jsonb_build_object(
-        'left_for_dataset', (min(b.amount_limit - b.amount_spent) FILTER (WHERE b.role = 0))::text,
-        'left_for_role', (min(b.amount_limit - b.amount_spent) FILTER (
+        'left_for_dataset', (min(b.amount_limit - b.amount_spent - coalesce(s.amount, 0)) FILTER (WHERE b.role = 0))::text,
+        'left_for_role', (min(b.amount_limit - b.amount_spent - coalesce(s.amount, 0)) FILTER (
             WHERE b.granted AND b.role IN (SELECT discreet._roles_of((request->>'role')::name))))::text)
     FROM discreet._budget b
+    LEFT JOIN (SELECT l.role, sum(l.amount_spent) AS amount FROM discreet._label_spent l
+               WHERE l.dataset = request->>'dataset' AND (request->>'label' IS NULL OR l.label = (request->>'label')::bigint)
+               GROUP BY l.role) s USING (role)
     WHERE b.dataset = request->>'dataset');
 END
 $plpgsql$;

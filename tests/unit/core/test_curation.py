@@ -86,6 +86,10 @@ class CatalogInMemory:
     def policies(self, dataset: str) -> set[str]:
         return {table.policy.policy for table in self.tables.values() if table.policy and table.dataset == dataset}
 
+    def has_labels(self, dataset: str) -> bool | None:
+        labels = {kept.relation.key is not None for kept in self.tables.values() if kept.dataset == dataset}
+        return max(labels) if labels else None
+
     def policy(self, relation: Relation) -> str | None:
         policy = self.table(relation).policy
         return None if policy is None else policy.policy

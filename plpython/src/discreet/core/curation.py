@@ -72,6 +72,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Relation:
+    """`key`: of a multilevel table, the columns that name an entity; `rows_of`: the one whose rows this table holds."""
+
     oid: int
     schema: str
     name: str
@@ -80,6 +82,8 @@ class Relation:
     temporary: bool
     system: bool
     owned_by_caller: bool
+    key: tuple[str, ...] | None = None
+    rows_of: str | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,10 @@ class Catalog(Protocol):
     def dataset_names(self) -> list[str]: ...
     def policies(self, dataset: str) -> set[str]:
         """Those of the tables that a dataset holds."""
+        ...
+
+    def has_labels(self, dataset: str) -> bool | None:
+        """Whether the tables that a dataset holds are multilevel ones; None where it holds none."""
         ...
 
     def manages(self, dataset: str) -> bool: ...
@@ -171,7 +179,12 @@ def protect(
     delta: Decimal | None,
     policy: Policy,
 ) -> None:
-    relation = own_table(catalog, name)
+    relation = own_table(catalog, name, multilevel=True)
+    if relation.rows_of is not None:
+        raise WrongObjectTypeError(
+            f"{relation.quoted_name} holds the rows of multilevel table {relation.rows_of}, of all labels",
+            f"Protect {relation.rows_of}.",
+        )
     catalog.lock()
     if catalog.policy(relation) is not None:
         raise DuplicateObjectError(
@@ -192,6 +205,8 @@ def protect(
                 "values of built-in types",
                 "Take a column of numbers, text, uuid or the like.",
             )
+    if relation.key is not None:
+        refuse_other_than_noisy(relation, relation.key, policy)
     if policy.policy == "public":
         if dataset is not None or epsilon is not None or delta is not None:
             raise InvalidParameterError(
@@ -207,6 +222,7 @@ def protect(
         dataset = dataset_for(catalog, relation, dataset, epsilon, delta)
         refuse_fresh_budget(catalog, relation, dataset, policy)
         refuse_two_budgets(catalog, relation, dataset, policy)
+        refuse_mixed_labels(catalog, relation, dataset)
     catalog.add_protection(relation, dataset, policy)
     if policy.policy == "audited" and not catalog.begin_audit(relation):
         raise InvalidParameterError(
@@ -328,10 +344,44 @@ def refuse_two_budgets(catalog: Catalog, relation: Relation, name: str, policy: 
         )
 
 
+UNFIT_FOR_LABELS = {
+    "personal": "who has no budget left would tell a session of questions above its label",
+    "audited": "which questions are denied would tell a session of answers above its label",
+    "public": "sessions of different labels see different rows of it",
+}
+
+
+def refuse_other_than_noisy(relation: Relation, key: tuple[str, ...], policy: Policy) -> None:
+    """Rows of an entity are those of one person only when the key, which all versions share, names the person."""
+    if policy.policy in UNFIT_FOR_LABELS:
+        raise InvalidParameterError(
+            f"multilevel table {relation.quoted_name} cannot be under policy '{policy.policy}': "
+            f"{UNFIT_FOR_LABELS[policy.policy]}",
+            "Multilevel tables are protected by policy 'noisy'.",
+        )
+    if policy.unit not in key:
+        raise InvalidParameterError(
+            f"column {policy.unit} of multilevel table {relation.quoted_name} cannot name the person: "
+            "versions of one row may differ in it",
+            f"Take a column of the key: {', '.join(key)}.",
+        )
+
+
+def refuse_mixed_labels(catalog: Catalog, relation: Relation, name: str) -> None:
+    """Budgets are kept per label for multilevel tables, and for all others once."""
+    others = catalog.has_labels(name)
+    if others is not None and others != (relation.key is not None):
+        held, wanted = ("multilevel", "ordinary") if others else ("ordinary", "multilevel")
+        raise InvalidParameterError(
+            f'dataset "{name}" holds {held} tables, and {relation.quoted_name} is {wanted}',
+            "Budgets of multilevel tables are kept per label: give them a dataset of their own.",
+        )
+
+
 def describe_column(
     catalog: Catalog, name: str | None, column_name: str | None, description: ColumnDescription
 ) -> None:
-    relation = own_table(catalog, name)
+    relation = own_table(catalog, name, multilevel=True)
     if catalog.policy(relation) is None:
         raise not_protected(relation)
     column = existing_column(catalog, relation, given("column_name", column_name))
@@ -370,7 +420,7 @@ def check_categories(catalog: Catalog, column: Column, categories: tuple[str, ..
 
 
 def unprotect(catalog: Catalog, name: str | None) -> None:
-    relation = own_table(catalog, name)
+    relation = own_table(catalog, name, multilevel=True)
     if catalog.policy(relation) is None:
         raise not_protected(relation)
     catalog.remove_protection(relation)
@@ -416,11 +466,14 @@ def require_curator(catalog: Catalog) -> Caller:
     return caller
 
 
-def own_table(catalog: Catalog, name: str | None) -> Relation:
-    """The table of that name, if the caller is a curator who owns it, or a superuser, and it can be protected."""
+def own_table(catalog: Catalog, name: str | None, multilevel: bool = False) -> Relation:
+    """The table of that name, if the caller is a curator who owns it, or a superuser, and it can be protected.
+
+    `multilevel`: of views, those of multilevel tables are tables, too.
+    """
     caller = require_curator(catalog)
     relation = catalog.relation(given("relation", name))
-    if relation.kind not in ("r", "p"):
+    if relation.kind not in ("r", "p") and not (multilevel and relation.key is not None):
         raise WrongObjectTypeError(
             f"{relation.quoted_name} is {KINDS.get(relation.kind, 'no table')}; only tables are protected",
             "Protect the tables that it reads from."

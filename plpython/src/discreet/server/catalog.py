@@ -32,24 +32,30 @@ RELATION = """
     SELECT c.oid, n.nspname, c.relname, c.relkind, c.relpersistence = 't' AS temporary,
            quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS quoted_name,
            c.oid < 16384 OR n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast', 'discreet') AS system,
-           pg_has_role(discreet._caller(), c.relowner, 'USAGE') AS owned_by_caller
+           pg_has_role(discreet._caller(), c.relowner, 'USAGE') AS owned_by_caller,
+           (SELECT t.key::text[] FROM discreet._multilevel_table t WHERE t.relation = c.oid) AS key,
+           (SELECT t.relation::text FROM discreet._multilevel_table t WHERE t.base = c.oid) AS rows_of
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid = to_regclass(:name::text)
 """
 
-# the tables whose people are the same: parents of parents, and children of children, by foreign keys and inheritance;
+# the tables whose people are the same: parents of parents, and children of children, by foreign keys, what multilevel
+# tables have in their place, and inheritance;
 # the family of a family is a whole tree of partitions, siblings included
 LINKED = """
     WITH RECURSIVE
+        link(child, parent) AS (
+            SELECT k.conrelid, k.confrelid FROM pg_constraint k WHERE k.contype = 'f'
+            UNION ALL SELECT r.child, r.parent FROM discreet._multilevel_reference r),
         own(relation) AS (SELECT t FROM discreet._relation_family(:oid::oid) f, discreet._relation_family(f) t),
         up(relation) AS (
             SELECT relation FROM own
-            UNION SELECT t FROM up JOIN pg_constraint k ON k.conrelid = up.relation AND k.contype = 'f',
-                                discreet._relation_family(k.confrelid) f, discreet._relation_family(f) t),
+            UNION SELECT t FROM up JOIN link k ON k.child = up.relation,
+                                discreet._relation_family(k.parent) f, discreet._relation_family(f) t),
         down(relation) AS (
             SELECT relation FROM own
-            UNION SELECT t FROM down JOIN pg_constraint k ON k.confrelid = down.relation AND k.contype = 'f',
-                                discreet._relation_family(k.conrelid) f, discreet._relation_family(f) t)
+            UNION SELECT t FROM down JOIN link k ON k.parent = down.relation,
+                                discreet._relation_family(k.child) f, discreet._relation_family(f) t)
     SELECT p.relation::text, p.dataset,
            p.relation IN (SELECT relation FROM up)
            OR EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f' AND k.conrelid = p.relation
@@ -103,7 +109,7 @@ class DatabaseCatalog:
         row = rows[0]
         return Relation(
             int(row["oid"]), row["nspname"], row["relname"], row["quoted_name"], row["relkind"], row["temporary"],
-            row["system"], row["owned_by_caller"],
+            row["system"], row["owned_by_caller"], None if row["key"] is None else tuple(row["key"]), row["rows_of"],
         )  # fmt: skip
 
     def column(self, relation: Relation, name: str) -> Column | None:
@@ -173,6 +179,15 @@ class DatabaseCatalog:
         )
         return {row["policy"] for row in rows}
 
+    def has_labels(self, dataset: str) -> bool | None:
+        rows = self._run(
+            "SELECT bool_or(m.relation IS NOT NULL) AS labels FROM discreet._protected_table p"
+            " LEFT JOIN discreet._multilevel_table m USING (relation) WHERE p.dataset = :dataset::text",
+            dataset=dataset,
+        )
+        labels: bool | None = rows[0]["labels"]
+        return labels
+
     def policy(self, relation: Relation) -> str | None:
         rows = self._run("SELECT policy FROM discreet._protected_table WHERE relation = :oid::oid", oid=relation.oid)
         return rows[0]["policy"] if rows else None
@@ -210,24 +225,36 @@ class DatabaseCatalog:
     def past(self, relation: Relation) -> Past | None:
         rows = self._run(
             "SELECT dataset, unit FROM discreet._past_protection"
-            " WHERE relation IN (SELECT discreet._relation_family(:oid::oid)) ORDER BY relation LIMIT 1",
+            " WHERE relation IN (SELECT discreet._relation_family(:oid::oid) UNION ALL"
+            " SELECT base FROM discreet._multilevel_table WHERE relation = :oid::oid) ORDER BY relation LIMIT 1",
             oid=relation.oid,
         )
         return Past(rows[0]["dataset"], rows[0]["unit"]) if rows else None
 
     def epsilon_spent(self, dataset: str) -> Decimal:
         rows = self._run(
-            "SELECT b.amount_spent FROM discreet._budget b WHERE b.dataset = :dataset::text AND b.role = 0",
+            "SELECT b.amount_spent + coalesce((SELECT sum(s.amount_spent) FROM discreet._label_spent s"
+            " WHERE s.dataset = b.dataset AND s.role = 0), 0) AS spent"
+            " FROM discreet._budget b WHERE b.dataset = :dataset::text AND b.role = 0",
             dataset=dataset,
         )
-        return rows[0]["amount_spent"] if rows else Decimal(0)
+        return rows[0]["spent"] if rows else Decimal(0)
 
     def has_payers(self, dataset: str) -> bool:
         payments = "SELECT FROM discreet._personal_ledger l WHERE l.dataset = :dataset::text AND l.applied > 0"
         return len(self._run(payments, dataset=dataset)) > 0
 
     def lock_table(self, relation: Relation) -> None:
-        self._plpy.execute(f"LOCK TABLE ONLY {relation.quoted_name} IN SHARE UPDATE EXCLUSIVE MODE")
+        held = relation.quoted_name
+        if relation.key is not None:  # its view cannot be locked
+            row = self._run(
+                "SELECT format('%I.%I', n.nspname, c.relname) AS base FROM discreet._multilevel_table t"
+                " JOIN pg_class c ON c.oid = t.base JOIN pg_namespace n ON n.oid = c.relnamespace"
+                " WHERE t.relation = :oid::oid",
+                oid=relation.oid,
+            )[0]
+            held = row["base"]
+        self._plpy.execute(f"LOCK TABLE ONLY {held} IN SHARE UPDATE EXCLUSIVE MODE")
 
     def direct_readers(self, relation: Relation) -> list[str]:
         rows = self._run("SELECT discreet._direct_readers(:oid::oid) AS readers", oid=relation.oid)
@@ -280,7 +307,9 @@ class DatabaseCatalog:
         )  # fmt: skip
         self._run(
             "INSERT INTO discreet._past_protection AS past (relation, dataset, unit)"
-            " SELECT :oid::oid, :dataset::text, :unit::name WHERE :dataset::text IS NOT NULL"
+            " SELECT r, :dataset::text, :unit::name FROM (SELECT :oid::oid UNION ALL"
+            " SELECT base FROM discreet._multilevel_table WHERE relation = :oid::oid) AS held(r)"
+            " WHERE :dataset::text IS NOT NULL"
             " ON CONFLICT (relation) DO UPDATE SET dataset = excluded.dataset,"
             " unit = coalesce(excluded.unit, past.unit),"
             " unit_attnum = coalesce(excluded.unit_attnum, past.unit_attnum)",

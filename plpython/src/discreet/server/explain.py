@@ -47,17 +47,21 @@ def for_everybody(gate: Gate, asked: Asked) -> dict[str, Any]:
     from discreet.gate.exactness import exactness, groups_told
 
     plan, terms = asked.plan, gate.terms_of_sets(asked)
-    return {
-        "dataset": plan.dataset.name,
-        "epsilon": decimal_text(asked.epsilon),
-        "delta": decimal_text(asked.delta),
-        "accounting": plan.dataset.accounting,
-        "measurements": len(plan.measurements),
-        "outputs": [found.told() for found in exactness(plan, terms)],
-        "groups": groups_told(plan, terms),
-        # an answer in the store was paid for: whether it is there is history, and whoever may ask may have it
-        "stored": gate.recalled(asked) is not None,
-    } | (personal.told(plan.personal) if plan.personal is not None else {})
+    return (
+        {
+            "dataset": plan.dataset.name,
+            "epsilon": decimal_text(asked.epsilon),
+            "delta": decimal_text(asked.delta),
+            "accounting": plan.dataset.accounting,
+            "measurements": len(plan.measurements),
+            "outputs": [found.told() for found in exactness(plan, terms)],
+            "groups": groups_told(plan, terms),
+            # an answer in the store was paid for: whether it is there is history, and whoever may ask may have it
+            "stored": gate.recalled(asked) is not None,
+        }
+        | ({} if gate.label is None else {"label": gate.label.text})
+        | (personal.told(plan.personal) if plan.personal is not None else {})
+    )
 
 
 def for_curators(gate: Gate, asked: Asked) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from discreet.server.acting import acting_role
 from discreet.server.audited import AuditedAsked
 from discreet.server.parser import load_parser
 from discreet.server.plpy import Plpy, Row, prepared, run
+from discreet.server.session_label import SessionLabel, held_label, hold_level, label_of_words
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
@@ -47,12 +48,15 @@ TRUSTED = """
     FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS asked(schema, name)
     JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(pg_catalog.format('%I.%I', asked.schema, asked.name))
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_roles r ON r.oid = c.relowner
     CROSS JOIN LATERAL (
         SELECT pg_catalog.bool_and(o.owner = 'pg_database_owner'::pg_catalog.regrole
                                    OR pg_catalog.pg_has_role(o.owner, 'discreet_curator', 'MEMBER')) AS of_curators,
                pg_catalog.bool_or(pg_catalog.pg_has_role(session_user, o.owner, 'MEMBER')) AS of_asker
         FROM (VALUES (c.relowner), (n.nspowner)) AS o(owner)) AS owners
-    WHERE c.relkind IN ('r', 'p')
+    WHERE (c.relkind IN ('r', 'p')
+           OR c.relkind = 'v' AND r.rolsuper
+              AND EXISTS (SELECT FROM discreet._multilevel_table m WHERE m.relation = c.oid))
       AND (owners.of_curators AND NOT c.relrowsecurity
            OR EXISTS (SELECT FROM discreet._protected_table p WHERE p.relation = c.oid))
       AND (NOT owners.of_asker OR pg_catalog.pg_has_role(session_user, 'discreet_curator', 'MEMBER'))
@@ -93,12 +97,17 @@ class Wish:
 
 
 class Gate:
-    """`types`: those of the columns that the caller names for the answer, None in place of one that is not built in."""
+    """`types`: those of the columns that the caller names for the answer, None in place of one that is not built in.
+
+    `label`: that of the session, once the question was found to be about multilevel tables; the ledger is told of it
+    with everything.
+    """
 
     def __init__(self, plpy: Plpy, types: list[str | None] | None = None) -> None:
         self._plpy = plpy
         self._paused = 0.0
         self._types = types
+        self.label: SessionLabel | None = None
         load_parser()
 
     # -- answering
@@ -240,6 +249,10 @@ class Gate:
         described: dict[str, Any] = self.ledger("describe", request)
         described["relations"] = self.trusted(described["relations"])
         citus.refuse_what_does_not_hold(self._plpy, described["relations"])
+        if self.label is None and any(relation["multilevel"] for relation in described["relations"]):
+            self.label = held_label(self._plpy)
+        # what is answered at a label is not what is answered at another
+        described["label"] = None if self.label is None else self.label.bits
         return described
 
     def priced(self, plan: Any, described: dict[str, Any], wish: Wish) -> Asked:
@@ -271,7 +284,8 @@ class Gate:
         Native SQL runs as the owner of the extension, and reading a table may run code of who owns it or its schema: in
         predicates of its indexes, in casts of its types, in a view that was put in its place within the asker's own
         transaction, which the ledger does not see. So a table is protected or declared public, or it and its schema
-        belong to curators and everybody sees the same rows of it; and neither belongs to the asker.
+        belong to curators and everybody sees the same rows of it; and neither belongs to the asker. The view of a
+        multilevel table belongs to a superuser.
         """
         names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
         rows = self._plpy.execute(prepared(self._plpy, TRUSTED, ["text[]", "text[]"]), names)
@@ -519,7 +533,10 @@ class Gate:
             told = [*told[:MOST_TOLD], f"{len(told) - MOST_TOLD} more columns: see discreet.explain()"]
         dataset = asked.plan.dataset
         unit = "epsilon" if dataset.accounting == "pure" else "rho"
-        for_all = f", for dataset {dataset.name} {left['left_for_dataset']}" if asked.plan.personal is None else ""
+        where = "" if self.label is None else f" at label {self.label.text}"
+        for_all = (
+            f", for dataset {dataset.name}{where} {left['left_for_dataset']}" if asked.plan.personal is None else ""
+        )
         self._plpy.notice(
             f"{paid}; {unit} left for you {left['left_for_role']}{for_all}"
             + (f"; 95 % error: {', '.join(told)}" if told else "")
@@ -531,17 +548,21 @@ class Gate:
             return ask()
         except DiscreetError as error:
             if error.sqlstate.startswith("DP"):
-                request = {
+                request: dict[str, Any] = {
                     "role": self.session_user(),
                     "code": error.sqlstate,
                     "message": error.message,
                     "question": (sql or "")[:8000],
                 }
+                if self.label is None:  # what a session writes of what it has read elsewhere has its label, too
+                    request["label"] = label_of_words(self._plpy)
                 self.ledger("refused", request)
             raise
 
     def ledger(self, operation: str, request: dict[str, Any]) -> Any:
         call = prepared(self._plpy, LEDGER, ["pg_catalog.name", "pg_catalog.jsonb"])
+        if self.label is not None:
+            request = request | {"label": self.label.bits}
         answer = self._plpy.execute(call, [operation, json.dumps(request)])[0]["answer"]
         return None if answer is None else json.loads(answer)
 
@@ -565,12 +586,14 @@ class Gate:
     @contextmanager
     def own_search_path(self) -> Iterator[list[str]]:
         """Within, names mean those of pg_catalog; yields the schemas that the asker searches."""
-        held = self.setting("search_path")
+        held, level = self.setting("search_path"), self.setting("discreet.level")
         self.search("pg_catalog, pg_temp")
         try:
             # not current_schemas(): this function runs as its owner, whom "$user" would mean
             yield [self.session_user() if name == "$user" else name for name in listed_names(held)]
         finally:
+            if self.label is not None:
+                hold_level(self._plpy, level)
             self.search(held)
 
     def search(self, path: str) -> None:

@@ -191,14 +191,14 @@ def missing_limits(plpy: Plpy) -> Iterator[Finding]:
 
 
 def divided_people(plpy: Plpy) -> Iterator[Finding]:
-    """A foreign key made after both tables were protected."""
+    """A foreign key, or a reference of a multilevel table, made after both tables were protected."""
     rows = run(
         plpy,
-        "SELECT k.conrelid::regclass::text AS child, k.confrelid::regclass::text AS parent, c.dataset,"
-        " p.dataset AS other"
-        " FROM pg_constraint k JOIN discreet._protected_table c ON c.relation = k.conrelid"
-        " JOIN discreet._protected_table p ON p.relation = k.confrelid"
-        " WHERE k.contype = 'f' AND c.dataset <> p.dataset ORDER BY 1",
+        "SELECT k.child::regclass::text AS child, k.parent::regclass::text AS parent, c.dataset, p.dataset AS other"
+        " FROM (SELECT conrelid, confrelid FROM pg_constraint WHERE contype = 'f' UNION ALL"
+        " SELECT child, parent FROM discreet._multilevel_reference) k(child, parent)"
+        " JOIN discreet._protected_table c ON c.relation = k.child"
+        " JOIN discreet._protected_table p ON p.relation = k.parent WHERE c.dataset <> p.dataset ORDER BY 1",
     )
     for row in rows:
         yield (
@@ -242,6 +242,19 @@ def cleared_roles(plpy: Plpy) -> Iterator[Finding]:
             "cleared roles",
             WARNING,
             f"{row['role']} has a clearance and may create tables, which have no labels, in: {row['schemas']}",
+        )
+    for row in run(
+        plpy,
+        "SELECT c.role::text AS role, string_agg(g.rolname, ', ' ORDER BY g.rolname) AS groups"
+        " FROM discreet._clearance c JOIN pg_roles r ON r.oid = c.role, pg_roles g"
+        " WHERE NOT r.rolsuper AND g.rolname IN ('discreet_curator', 'discreet_auditor')"
+        " AND pg_has_role(c.role::oid, g.oid, 'MEMBER') GROUP BY 1 ORDER BY 1",
+    ):
+        yield (
+            "cleared roles",
+            WARNING,
+            f"{row['role']} has a clearance and, as a member of {row['groups']}, sees charges, refusals and the log of "
+            "all labels",
         )
 
 

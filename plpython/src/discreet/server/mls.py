@@ -241,6 +241,14 @@ def refuse_linked(plpy: Plpy, table: Table) -> None:
         )
 
 
+def refuse_protected(plpy: Plpy, table: Table, view: int) -> None:
+    if run(plpy, "SELECT FROM discreet._protected_table WHERE relation = :oid::oid", oid=view):
+        raise InvalidParameterError(
+            f"{table.view} is protected",
+            "Call discreet.unprotect() first, and then protect the ordinary table in the same dataset.",
+        )
+
+
 def drop_view(plpy: Plpy, table: Table, view: int) -> None:
     run(plpy, "DELETE FROM discreet._multilevel_reference WHERE child = :oid::oid", oid=view)
     run(plpy, "DELETE FROM discreet._multilevel_table WHERE relation = :oid::oid", oid=view)
@@ -283,6 +291,7 @@ def drop(plpy: Plpy, relation: str | None) -> None:
 def plain(plpy: Plpy, relation: str | None) -> None:
     table, row = owned_table(plpy, relation)
     refuse_linked(plpy, table)
+    refuse_protected(plpy, table, row["view"])
     log(plpy, "mls_plain", table.view)
     former = json.loads(row["former"])
     privileges = list(run(plpy, PRIVILEGES, oid=row["view"]))

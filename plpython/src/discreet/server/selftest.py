@@ -57,6 +57,12 @@ INCONSISTENT = """
     SELECT 'dataset ' || pg_catalog.quote_ident(b.dataset) || ' has spent more than its limit'
     FROM discreet._budget b
     WHERE b.role = 0 AND (b.amount_spent > b.amount_limit OR b.delta_spent > b.delta_limit)
+    UNION ALL
+    SELECT 'dataset ' || pg_catalog.quote_ident(b.dataset) || ' has spent more than its limit at '
+           || discreet._label(s.label)
+    FROM discreet._budget b JOIN discreet._label_spent s USING (dataset, role)
+    WHERE b.role = 0 AND (b.amount_spent + s.amount_spent > b.amount_limit
+                          OR b.delta_spent + s.delta_spent > b.delta_limit)
     ORDER BY 1
 """
 
@@ -101,11 +107,12 @@ def ledger(plpy: Plpy) -> Iterator[Finding]:
 
 
 def chain(plpy: Plpy) -> Iterator[Finding]:
-    rows = plpy.execute("SELECT dataset, charges, intact, finding FROM discreet.verify_log()")
+    rows = plpy.execute("SELECT dataset, label, charges, intact, finding FROM discreet.verify_log()")
     if not len(rows):
         yield "chain", True, "no dataset, so no log"
     for row in rows:
-        yield f"chain of {row['dataset']}", bool(row["intact"]), f"{row['charges']} charges: {row['finding']}"
+        where = "" if row["label"] is None else f" at {row['label']}"
+        yield f"chain of {row['dataset']}{where}", bool(row["intact"]), f"{row['charges']} charges: {row['finding']}"
 
 
 def privileges(plpy: Plpy) -> Iterator[Finding]:
