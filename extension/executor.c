@@ -977,7 +977,17 @@ refuse_functions(Node *node, void *context)
 	if (node == NULL)
 		return false;
 	if (IsA(node, Query))
+	{
+		ListCell   *cell;
+
+		foreach(cell, ((Query *) node)->rtable)
+			if (list_member_oid(multilevel_relations(false), lfirst_node(RangeTblEntry, cell)->relid))
+				ereport(ERROR,
+						(errcode(ERRCODE_REFUSED_SHAPE),
+						 errmsg("dp_ aggregates do not read multilevel tables, where a person may have several versions"),
+						 errhint("Ask through discreet.query(), which bounds what one person can change.")));
 		return query_tree_walker((Query *) node, refuse_functions, context, 0);
+	}
 	check_functions_in_node(node, refuse_function, context);
 	return expression_tree_walker(node, refuse_functions, context);
 }

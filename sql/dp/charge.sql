@@ -84,9 +84,6 @@ BEGIN
     SELECT p.* INTO protected FROM unnest(inside) r, discreet._protection_of(r) p LIMIT 1;
     IF (SELECT count(DISTINCT coalesce(p.relation, 0)) FROM unnest(inside) r LEFT JOIN discreet._protection_of(r) p ON true) > 1 THEN
         problem := 'dp_ aggregates read one protected table at a time, and no other rows with it';
-    ELSIF EXISTS (SELECT FROM discreet._multilevel_table t WHERE t.base = ANY (inside)) THEN
-        problem := 'dp_ aggregates do not read multilevel tables, where a person may have several versions';
-        hint := 'Protect the table, and ask through discreet.query(), which bounds what one person can change.';
     ELSIF request->>'unsafe' IS NOT NULL THEN
         problem := format('dp_ aggregates cannot bound one person''s influence through %s', request->>'unsafe');
     ELSIF protected.policy <> 'noisy' THEN

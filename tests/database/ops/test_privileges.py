@@ -239,6 +239,7 @@ EXPECTED = """
  -       -       -       -       -       -       _exempt_view
  -       -       -       -       -       -       _label_event
  -       -       -       -       -       -       _label_part
+ -       -       -       -       -       -       _label_spent
  -       -       -       -       -       -       _multilevel_reference
  -       -       -       -       -       -       _multilevel_table
  -       -       -       -       -       -       _past_protection
@@ -271,6 +272,8 @@ EXPECTED = """
  -       -       -       -       -       -       _forget_dropped()
  -       -       -       -       -       -       _holds_budget()
  -       -       -       -       -       -       _guards()
+ -       -       -       -       -       -       _is_multilevel()
+ -       -       -       -       -       -       _is_multilevel_table()
  -       -       -       -       -       -       _label_event_hash()
  -       -       -       -       -       -       _label_log()
  -       -       -       -       -       -       _ledger()
