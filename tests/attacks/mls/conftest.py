@@ -29,6 +29,26 @@ def levels(levels_database: Levels) -> Iterator[Levels]:
 
 
 @pytest.fixture
+def statistics(levels: Levels) -> Iterator[Levels]:
+    """Table employee, protected; mls_asks_low, mls_asks_high and mls_asks_nato have clearances and budgets only."""
+    asks = {"mls_asks_low": "U", "mls_asks_high": "S", "mls_asks_nato": "S:NATO"}
+    levels.admin.execute("SELECT discreet.protect('employee', 'name', epsilon => 1000)")
+    levels.admin.execute("SELECT discreet.describe_column('employee', 'salary', 0, 100000)")
+    for role, label in asks.items():
+        levels.admin.execute(f"CREATE ROLE {role} LOGIN")
+        levels.admin.execute("SELECT discreet.mls_clear(%s, %s)", [role, label])
+        levels.admin.execute("SELECT discreet.grant_budget('public.employee', %s, 300)", [role])
+    yield levels
+    levels.admin.execute("SELECT discreet.unprotect('employee')")
+    for role in asks:
+        levels.admin.execute("SELECT discreet.mls_clear(%s, NULL)", [role])
+    levels.admin.execute(
+        "DELETE FROM discreet._budget; DELETE FROM discreet._dataset; DELETE FROM discreet._past_protection"
+    )
+    levels.admin.execute(f"DROP ROLE {', '.join(asks)}")
+
+
+@pytest.fixture
 def low(levels: Levels) -> Connection:
     return levels.at("low")
 

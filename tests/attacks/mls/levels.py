@@ -45,8 +45,9 @@ class Levels:
         self.admin.execute("DROP ROLE mls_low, mls_middle, mls_high, mls_nato, mls_trusted")
 
     def reset(self) -> None:
-        """Smith and Brown, as a trusted session has loaded them."""
-        self.admin.execute("DELETE FROM employee_mls")
+        """Smith and Brown, as a trusted session has loaded them; nothing is asked yet."""
+        self.admin.execute("DELETE FROM employee_mls; DELETE FROM discreet._label_spent; DELETE FROM discreet._charge")
+        self.admin.execute("DELETE FROM discreet._refusal; DELETE FROM discreet._answer")
         with psycopg.connect(self.database.dsn("mls_trusted"), autocommit=True) as trusted:
             trusted.execute(LOAD)
 
