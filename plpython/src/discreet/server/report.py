@@ -18,18 +18,20 @@ from discreet.server.plpy import Plpy, Result, run
 AT_MOST_DOTS = 300
 
 NOW = "SELECT current_database() AS database, current_user AS curator, extract(epoch FROM now())::float8 AS now"
+# each label of a multilevel dataset has a budget of its own
 DATASETS = """
-    SELECT b.dataset, b.role, b.epsilon_limit, b.epsilon_spent, d.accounting, p.policies,
-           coalesce(p.tables, 0) AS tables
+    SELECT b.dataset || coalesce(' at ' || b.label, '') AS dataset, b.role, b.epsilon_limit, b.epsilon_spent,
+           d.accounting, p.policies, coalesce(p.tables, 0) AS tables
     FROM discreet.budget_status b JOIN discreet.datasets d USING (dataset)
     LEFT JOIN (SELECT dataset, count(*) AS tables, string_agg(DISTINCT policy, ', ') AS policies
                FROM discreet.protected_tables GROUP BY dataset) p USING (dataset)
-    ORDER BY b.dataset, b.role
+    ORDER BY b.dataset, b.label, b.role
 """
 # at most so many steps of a curve, however many charges there are
 SPENDING = """
     WITH charge AS (
-        SELECT c.dataset, extract(epoch FROM c.at)::float8 AS at, c.amount, d.accounting, d.epsilon_limit, d.delta_limit
+        SELECT c.dataset || coalesce(' at ' || c.label, '') AS dataset, extract(epoch FROM c.at)::float8 AS at,
+               c.amount, d.accounting, d.epsilon_limit, d.delta_limit
         FROM discreet.charges c JOIN discreet.datasets d USING (dataset) WHERE c.amount > 0),
     step AS (
         SELECT *, min(at) OVER whole AS first, max(at) OVER whole AS last,
