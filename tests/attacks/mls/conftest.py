@@ -45,7 +45,7 @@ def statistics(levels: Levels) -> Iterator[Levels]:
     levels.admin.execute(
         "DELETE FROM discreet._budget; DELETE FROM discreet._dataset; DELETE FROM discreet._past_protection"
     )
-    levels.admin.execute(f"DROP ROLE {', '.join(asks)}")
+    levels.admin.execute(f"DROP OWNED BY {', '.join(asks)}; DROP ROLE {', '.join(asks)}")
 
 
 @pytest.fixture

@@ -55,7 +55,6 @@ def test_an_answer_from_above_is_not_given_again_below(statistics: Levels) -> No
 
 
 def test_a_session_that_was_answered_above_writes_nothing_below(statistics: Levels) -> None:
-    statistics.admin.execute("GRANT SELECT, INSERT ON employee TO mls_asks_high")
     session = statistics.at("asks_high")
     session.execute("SELECT discreet.explain('SELECT count(*) FROM employee')")
     assert "below what this session has read" in refusal(session, "SET discreet.level = 'U'")[1]

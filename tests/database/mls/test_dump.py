@@ -6,28 +6,53 @@ import subprocess
 from pathlib import Path
 
 from dev.interpreter import pg_config
+from tests.database.mls.askers import Askers, answers
 from tests.database.mls.subjects import Subjects
 from tests.databases import Database
 
 
-def test_a_restored_database_shows_each_label_the_same(smith_and_brown: Subjects, empty_database: Database) -> None:
-    smith_and_brown.at("C").execute("UPDATE employee SET perf = 'Great' WHERE name = 'Smith'")
-    smith_and_brown.at("U").execute("DELETE FROM employee")
-    before = {label: smith_and_brown.seen(label) for label in ("U", "C", "S")}
-    admin = smith_and_brown.admin
-    dumper = smith_and_brown.role("S", trusted=True)
-    admin.execute(f"GRANT pg_read_all_data TO {dumper}")
+def restore(subjects: Subjects, empty_database: Database) -> Subjects:
+    """What a trusted role dumps, restored."""
+    dumper = subjects.role("S", trusted=True)
+    subjects.admin.execute(f"GRANT pg_read_all_data TO {dumper}")
     tools = Path(pg_config("--bindir"))
     dump = subprocess.run(
-        [tools / "pg_dump", smith_and_brown.database.dsn(dumper)], check=True, capture_output=True, text=True
+        [tools / "pg_dump", subjects.database.dsn(dumper)], check=True, capture_output=True, text=True
     ).stdout
     restored = subprocess.run(
         [tools / "psql", "-X", "-v", "ON_ERROR_STOP=1", "-q", empty_database.dsn()],
         input=dump, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert restored.returncode == 0, restored.stderr
-    fresh = Subjects(empty_database, empty_database.connect(), smith_and_brown._make_role)
-    fresh._roles = smith_and_brown._roles
+    fresh = Subjects(empty_database, empty_database.connect(), subjects._make_role)
+    fresh._roles = subjects._roles
+    return fresh
+
+
+def test_budgets_of_labels_are_restored(subjects: Subjects, empty_database: Database) -> None:
+    staff = Askers(subjects)
+    staff.load()
+    staff.protect()
+    spent = "SELECT dataset, label, role, epsilon_left FROM discreet.budget_status ORDER BY 1, 2, 3"
+    for label, people in (("U", 40), ("S", 70)):
+        assert staff.number(label, "count(*)") == people
+    before = staff.admin.execute(spent).fetchall()
+    fresh = restore(subjects, empty_database)
+    assert fresh.admin.execute(spent).fetchall() == before
+    chains = fresh.admin.execute(
+        "SELECT label, charges, intact FROM discreet.verify_log() WHERE charges = 1"
+    ).fetchall()
+    assert chains == [("S", 1, True), ("U", 1, True)]
+    for label, people in (("U", 40), ("S", 70)):
+        session = empty_database.connect(staff.role(label))
+        assert answers(session, "SELECT count(*) FROM staff") == [{"count": people}]
+
+
+def test_a_restored_database_shows_each_label_the_same(smith_and_brown: Subjects, empty_database: Database) -> None:
+    smith_and_brown.at("C").execute("UPDATE employee SET perf = 'Great' WHERE name = 'Smith'")
+    smith_and_brown.at("U").execute("DELETE FROM employee")
+    before = {label: smith_and_brown.seen(label) for label in ("U", "C", "S")}
+    fresh = restore(smith_and_brown, empty_database)
     assert {label: fresh.seen(label) for label in before} == before
     fresh.at("U").execute("INSERT INTO employee (name, salary) VALUES ('Smith', 1)")
     assert fresh.seen("U") == [("Smith", "U", 1, "U", None, "U", "U")]

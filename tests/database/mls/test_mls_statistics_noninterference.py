@@ -18,8 +18,7 @@ from tests.database.mls.askers import EXACT, Askers, Told, told
 from tests.database.mls.subjects import Subjects
 from tests.databases import Connection
 
-HISTORIES, MORE_HISTORIES = 8, 200
-MUTANT_HISTORIES = 20
+HISTORIES, MORE_HISTORIES = 5, 200
 ACTS = 40
 DATASET_LIMIT, TEAM_LIMIT = 5 * EXACT, 3 * EXACT
 
@@ -28,18 +27,20 @@ ASKERS = {"U": ("U", "U"), "C": ("C", "C"), "S": ("S", "S"), "C:NATO": ("C:NATO"
 DOMINATED = {"U": {"U"}, "C": {"U", "C"}, "S": {"U", "C", "S"}, "C:NATO": {"U", "C", "C:NATO"}}
 COUNTS = [f"SELECT count(*) FROM staff{condition}" for condition in ("", " WHERE dept = ''a''", " WHERE pay > 20")]
 REFUSED = ["SELECT count(*) FROM staff WHERE name = ''ann''", "SELECT pay FROM staff", "SELECT count(*) FROM nowhere"]
-ASKED = [
-    *(f"SELECT * FROM discreet.query_json('{question}', {EXACT})" for question in COUNTS),
-    *(f"SELECT * FROM discreet.query_json('{question}', {EXACT}, fresh => true)" for question in COUNTS),
-    *(f"SELECT discreet.explain('{question}', {EXACT})" for question in COUNTS),
-    *(f"SELECT * FROM discreet.query_json('{question}')" for question in REFUSED),
-    *(question.replace("''", "'") for question in COUNTS),
-    "SELECT * FROM discreet.budget_status",
-    "SELECT id, role, dataset, epsilon, delta, question, details, label FROM discreet.charges",
-    "SELECT role, code, message, question, label FROM discreet.refusals",
-    "SELECT count(*), sum(epsilon), max(id) FROM discreet.charges",
-    "EXPLAIN ANALYZE SELECT * FROM discreet.charges",
-]
+# each kind as often as another
+ASKED = {
+    "answers": [f"SELECT * FROM discreet.query_json('{question}', {EXACT})" for question in COUNTS],
+    "fresh answers": [
+        f"SELECT * FROM discreet.query_json('{question}', {EXACT}, fresh => true)" for question in COUNTS
+    ],
+    "plain SQL": [question.replace("''", "'") for question in COUNTS],
+    "explanations": [f"SELECT discreet.explain('{question}', {EXACT})" for question in COUNTS],
+    "refusals": [f"SELECT * FROM discreet.query_json('{question}')" for question in REFUSED],
+    "budgets": ["SELECT * FROM discreet.budget_status"],
+    "charges": ["SELECT id, role, dataset, epsilon, delta, question, details, label FROM discreet.charges"],
+    "refusals seen": ["SELECT role, code, message, question, label FROM discreet.refusals"],
+    "plans": ["EXPLAIN ANALYZE SELECT * FROM discreet.charges"],
+}
 WRITTEN = [
     "INSERT INTO staff (name, dept, pay) VALUES ('ann', 'a', 10)",
     "INSERT INTO staff (name, dept, pay) VALUES ('bob', 'b', 50)",
@@ -58,7 +59,7 @@ ONE_LEDGER = """
 """
 CHARGES_WITHOUT_LABELS = """
     CREATE OR REPLACE VIEW discreet.charges WITH (security_barrier) AS
-    SELECT c.id, c.at, c.role, c.dataset, c.epsilon, c.delta, c.question, c.details, c.hash,
+    SELECT c.id, c.at, c.role, c.dataset, c.epsilon, c.delta, c.question, c.details, c.hash, c.amount,
            discreet._label(c.label) AS label
     FROM discreet._charge c WHERE c.role = session_user
 """
@@ -66,6 +67,12 @@ REFUSALS_WITHOUT_LABELS = """
     CREATE FUNCTION forget_label() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.label := NULL; RETURN NEW; END $$;
     CREATE TRIGGER forget_label BEFORE INSERT ON discreet._refusal FOR EACH ROW EXECUTE FUNCTION forget_label();
 """
+
+
+MET = (
+    "at label C:NATO", "answered again from the store", "is exhausted", "singles out", "EXPLAIN ANALYZE would",
+    "'stored': True", "'stored': False",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,7 @@ class Stage:
 
     def __init__(self, subjects: Subjects) -> None:
         self.admin = subjects.admin
+        self.met = ""
         askers = Askers(subjects)
         askers.protect()
         team = subjects._make_role("team", options="NOLOGIN")
@@ -108,6 +116,7 @@ class Stage:
     def interference(self, history: list[Act]) -> str | None:
         """What is noticed of acts that are not dominated."""
         whole = list(zip(history, self.play(history), strict=True))
+        self.met += repr(whole)
         for observer, dominated in DOMINATED.items():
             kept = [act for act in history if act.label in dominated]
             expected = [answer for act, answer in whole if act.label in dominated]
@@ -127,7 +136,7 @@ def histories(seed: int) -> Iterator[list[Act]]:
                 acts.append(Act(label, label, True, chance.choice(WRITTEN)))
             else:
                 subject = chance.choice(list(ASKERS))
-                acts.append(Act(subject, ASKERS[subject][0], False, chance.choice(ASKED)))
+                acts.append(Act(subject, ASKERS[subject][0], False, chance.choice(ASKED[chance.choice(list(ASKED))])))
         yield acts
 
 
@@ -140,22 +149,27 @@ def test_nothing_is_noticed_of_what_is_asked_above(stage: Stage, more: bool) -> 
     played = histories(1)
     for _ in range(MORE_HISTORIES if more else HISTORIES):
         assert stage.interference(next(played)) is None
+    # else they would have shown nothing
+    for words in MET:
+        assert words in stage.met
 
 
-def test_the_histories_meet_answers_refusals_and_exhausted_budgets(stage: Stage) -> None:
-    """Else they would show nothing."""
-    played, met = histories(1), ""
-    for _ in range(4):
-        met += repr(stage.play(next(played)))
-    for words in ("at label C:NATO", "answered again from the store", "is exhausted", "singles out",
-                  "EXPLAIN ANALYZE would", "'stored': True", "'stored': False"):  # fmt: skip
-        assert words in met
+SPEND, SPEND_AGAIN, REFUSE = ASKED["answers"][0], ASKED["fresh answers"][0], ASKED["refusals"][0]
+STATUS, CHARGES, REFUSALS = ASKED["budgets"][0], ASKED["charges"][0], ASKED["refusals seen"][0]
 
 
 @pytest.mark.parametrize(
-    "mutant", [ONE_LEDGER, CHARGES_WITHOUT_LABELS, REFUSALS_WITHOUT_LABELS], ids=["ledger", "charges", "refusals"]
+    ("mutant", "above", "below"),
+    [
+        (ONE_LEDGER, [SPEND, SPEND_AGAIN], [SPEND, SPEND_AGAIN, STATUS]),
+        (CHARGES_WITHOUT_LABELS, [SPEND], [CHARGES]),
+        (REFUSALS_WITHOUT_LABELS, [REFUSE], [REFUSALS]),
+    ],
+    ids=["ledger", "charges", "refusals"],
 )
-def test_wrong_designs_are_found(stage: Stage, mutant: str) -> None:
+def test_wrong_designs_are_found(stage: Stage, mutant: str, above: list[str], below: list[str]) -> None:
+    history = [Act("S at U", "U", False, SPEND)] + [Act("S", "S", False, statement) for statement in above]
+    history += [Act("S at U", "U", False, statement) for statement in below]
+    assert stage.interference(history) is None
     stage.admin.execute(mutant)
-    played = histories(2)
-    assert any(stage.interference(next(played)) for _ in range(MUTANT_HISTORIES))
+    assert stage.interference(history) is not None
