@@ -436,6 +436,8 @@ SELECT name, salary FROM hr.employee;
 SELECT salary FROM hr.employee ORDER BY salary DESC LIMIT 1;
 -- DP002: singles out
 SELECT DISTINCT id FROM hr.employee;
+-- DP001: uses itself
+SELECT count(*) FROM (SELECT salary AS "discreet unit" FROM hr.employee) t;
 -- DP001: GROUP BY
 SELECT DISTINCT ON (dept) dept, salary FROM hr.employee ORDER BY dept, salary DESC;
 -- DP001: GROUP BY

@@ -226,6 +226,8 @@ class Sources:
                     name = f"{NAMELESS}{len(columns)}"
                 if name in columns:
                     refuse(f"two columns of the name {name}", target, "Give one of them another name with AS.")
+                if identifier(name) == UNIT:
+                    refuse(f"a column of the name {name}, which the gate uses itself", target, "Name it with AS.")
                 columns[name] = value
         return columns
 
