@@ -352,6 +352,38 @@ def test_only_tables_are_protected(catalog: CatalogInMemory, kind: str, words: s
     )
 
 
+def test_of_views_those_of_multilevel_tables_are_protected(catalog: CatalogInMemory) -> None:
+    catalog.add("hr.staff", kind="v", key=("id",))
+    protect(catalog, "hr.staff", epsilon=ONE)
+    describe(catalog, "dept", "hr.staff", categories=("x",))
+    assert catalog.has_labels("hr.staff") is True
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [Policy("id", "audited"), Policy("id", "personal", unit_epsilon=ONE), Policy(None, "public"), Policy("dept")],
+)
+def test_multilevel_tables_are_under_policy_noisy_by_a_column_of_the_key(
+    catalog: CatalogInMemory, policy: Policy
+) -> None:
+    catalog.add("hr.staff", kind="v", key=("id",))
+    epsilon = None if policy.policy == "public" else ONE
+    assert refusal(protect, catalog, "hr.staff", epsilon=epsilon, policy=policy)[0] == "22023"
+    assert catalog.datasets == {}
+
+
+def test_a_dataset_holds_multilevel_tables_or_ordinary_ones(catalog: CatalogInMemory) -> None:
+    catalog.add("hr.staff", kind="v", key=("id",))
+    protect(catalog, epsilon=ONE)
+    code, message, _ = refusal(protect, catalog, "hr.staff", dataset="hr.employee")
+    assert (code, message) == ("22023", 'dataset "hr.employee" holds ordinary tables, and hr.staff is multilevel')
+
+
+def test_what_holds_the_rows_of_a_multilevel_table_is_not_protected(catalog: CatalogInMemory) -> None:
+    catalog.add("hr.staff_mls", rows_of="hr.staff")
+    assert refusal(protect, catalog, "hr.staff_mls", epsilon=ONE)[2] == "Protect hr.staff."
+
+
 def test_a_partitioned_table_is_protected(catalog: CatalogInMemory) -> None:
     catalog.add("hr.parts", kind="p")
     protect(catalog, "hr.parts", epsilon=ONE)
