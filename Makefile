@@ -16,7 +16,7 @@ export PG_CONFIG
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test up down reset psql dsn report build install uninstall lint unit corpus database clients statistical \
-        attacks bench compilecheck updatecheck reference plots imagecheck lock clean server-packages test-packages
+        attacks bench bench-peers compilecheck updatecheck reference plots imagecheck lock clean server-packages test-packages
 
 help:  ## list every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,9 @@ compilecheck: server-packages  ## the C module against headers of another Postgr
 
 bench: test-packages install  ## ratios to native SQL, measured in one run
 	@$(VENV)/python -m bench
+
+bench-peers: test-packages install  ## the same questions asked of SmartNoise SQL, Qrlew, diffprivlib and OpenDP; writes docs/benchmarks.md
+	@$(VENV)/python -m bench.peers
 
 ##-- keeping house
 

@@ -6,13 +6,12 @@ import argparse
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, fields
-from pathlib import Path
 
 from bench import audited, budget, cells, dp, gate, hook, local, mls, personal, release
 from bench.clusters import throw_away_cluster
+from bench.document import RESULTS, markdown, write_document
 from bench.measure import Line, Subject
 
-RESULTS = Path(__file__).with_name("results")
 Benchmark = Callable[[Subject], Iterable[Line]]
 FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
     "dp": (dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
@@ -35,12 +34,7 @@ def shown_cells(line: Line) -> list[str]:
 
 def table(lines: Iterable[Line]) -> str:
     """The lines as a table that is plain text and Markdown."""
-    rows = [[field.name for field in fields(Line)], *map(shown_cells, lines)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rows.insert(1, ["-" * width for width in widths])
-    return "".join(
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |\n" for row in rows
-    )
+    return markdown([[field.name for field in fields(Line)], *map(shown_cells, lines)])
 
 
 def measure(name: str, rows: int, repetitions: int) -> str:
@@ -75,6 +69,7 @@ def main() -> None:
         page = measure(name, arguments.rows, arguments.repetitions)
         (RESULTS / f"{name}.md").write_text(page)
         print(f"\n{page}", flush=True)
+    write_document()
 
 
 if __name__ == "__main__":

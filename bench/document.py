@@ -1,0 +1,35 @@
+"""Tables of results, and docs/benchmarks.md, which is made of all of them; `python -m bench.document` does only that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+RESULTS = Path(__file__).with_name("results")
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+HEAD = """# Benchmarks
+
+Written by `make bench` and `make bench-peers` from [bench/results](../bench/results), of which each part was measured
+in one run. A *value* is the ratio of discreet to native SQL, where nothing else is named; *target* is what the project
+has set itself before measuring.
+"""
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as a table that is plain text and Markdown; the first is the head."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    head, *body = rows
+    lines: Iterable[Sequence[str]] = [head, ["-" * width for width in widths], *body]
+    return "".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |\n" for row in lines
+    )
+
+
+def write_document() -> None:
+    """The pages of all results, each a section; those beside peers come last."""
+    pages = sorted(RESULTS.glob("*.md"), key=lambda page: (page.stem == "peers", page.stem))
+    DOCUMENT.write_text("\n".join([HEAD, *(page.read_text().replace("# ", "## ", 1) for page in pages)]))
+
+
+if __name__ == "__main__":
+    write_document()

@@ -1,0 +1,233 @@
+"""`python -m bench.peers`: the same questions at the same epsilon, asked of discreet and of its peers.
+
+Every peer is installed into an environment of its own, which is gone afterwards unless `--environments` names a folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from dev.cluster import Cluster
+
+from bench.clusters import throw_away_cluster
+from bench.document import RESULTS, markdown, write_document
+from bench.measure import Sample
+from bench.peers.task import Question, Task, timed
+
+HERE = Path(__file__).parent
+PEERS = {
+    "SmartNoise SQL": "smartnoise",
+    "Qrlew": "qrlew",
+    "diffprivlib": "diffprivlib",
+    "OpenDP": "opendp",
+}
+EPSILON, DELTA = 1.0, 1e-6
+ASKER = "bench_asker"
+
+GROUPS, WARDS, MOST_WARDS, MOST_VISITS = 50, 20, 8, 3
+
+
+def of_residents(measure: str, column: str | None = None) -> Question:
+    name = f"{measure} by {GROUPS} groups"
+    return Question(name, measure, column, 0, 120, "resident", "department", GROUPS, "id", 1, 1)
+
+
+def of_visits(measure: str, column: str | None = None) -> Question:
+    name = f"{measure} by {WARDS} groups, people with many rows"
+    return Question(name, measure, column, 0, 1000, "visit", "ward", WARDS, "person", MOST_WARDS, MOST_VISITS)
+
+
+QUESTIONS = (
+    of_residents("count"), of_residents("sum", "age"), of_residents("avg", "age"), of_visits("count"),
+    of_visits("sum", "cost"),
+)  # fmt: skip
+# everybody is one resident, and has ten visits on average
+TABLES = f"""
+    SELECT setseed(0.5);
+    CREATE TABLE resident AS SELECT id, id % {GROUPS} AS department, (18 + 60 * random())::int AS age
+        FROM generate_series(1, {{rows}}) AS id;
+    ALTER TABLE resident ADD PRIMARY KEY (id);
+    CREATE TABLE visit AS
+        SELECT (random() * {{rows}} / 10)::int AS person, (random() * {WARDS - 1})::int AS ward,
+               (random() * 1000)::int AS cost FROM generate_series(1, {{rows}});
+    VACUUM (ANALYZE) resident, visit;
+    CREATE EXTENSION pg_prewarm;
+    SELECT pg_prewarm('resident'), pg_prewarm('visit');
+"""
+PROTECTION = f"""
+    SELECT discreet.create_dataset('people', 1000);
+    SELECT discreet.protect('resident', 'id', 'people'),
+           discreet.protect('visit', 'person', 'people', max_groups => {MOST_WARDS}, max_rows => {MOST_VISITS});
+    SELECT discreet.describe_column('resident', 'department', categories => array_agg(n::text))
+        FROM generate_series(0, {GROUPS - 1}) n;
+    SELECT discreet.describe_column('visit', 'ward', categories => array_agg(n::text))
+        FROM generate_series(0, {WARDS - 1}) n;
+    SELECT discreet.describe_column('resident', 'age', 0, 120), discreet.describe_column('visit', 'cost', 0, 1000);
+    CREATE ROLE {ASKER} LOGIN IN ROLE discreet_analyst;
+    SELECT discreet.grant_budget('people', '{ASKER}', 1000);
+"""
+
+PAGE = """# Beside others
+
+Written by `make bench-peers`, in one run: PostgreSQL {version}, {cores} cores; tables of {rows} rows,
+epsilon {epsilon:g} for each question (and delta {delta:g} where one is wanted), {times} times.
+
+"""
+NOTES = f"""
+Time is the median, from the question to its numbers, in brackets the middle half; error the root of the mean square
+over groups and repetitions, bounding included, by chance up to a tenth larger or smaller. Versions are in
+`bench/peers/requirements`. What the numbers do not say:
+
+- discreet charges a durable budget and writes a log within that time; the others keep a budget in memory, or none.
+- diffprivlib and OpenDP have no database: the rows are fetched by COPY, which is part of the time. OpenDP, by its
+  Polars interface, searches for the scale of the noise at every question, some seconds whatever the number of rows.
+- diffprivlib's mean takes the number of values in each group for known, the others do not. Qrlew adds Gaussian noise;
+  its answers hold for epsilon and delta.
+- People with many rows: discreet takes {MOST_VISITS} rows in each of {MOST_WARDS} groups of a person, the others
+  {MOST_WARDS * MOST_VISITS} rows, by their own ways of choosing.
+"""
+
+Told = dict[str, Any]
+
+
+@contextmanager
+def environments(folder: Path | None) -> Iterator[Path]:
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="discreet-peers-", dir="/var/tmp") as fresh:
+        yield Path(fresh)
+
+
+def installed(name: str, folder: Path) -> Path | str:
+    """The interpreter of a peer's environment, or why there is none."""
+    python = folder / name / "bin" / "python"
+    if not python.exists():
+        print(f"Installing {name}", flush=True)
+        venv.create(folder / name, with_pip=True)
+    wanted = HERE / "requirements" / f"{name}.txt"
+    command = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", str(wanted)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        return "could not be installed: " + (done.stderr.strip().splitlines() or ["no reason given"])[-1][:120]
+    return python
+
+
+def asked_of_peer(name: str, python: Path, task: Path) -> dict[str, Told] | str:
+    command = [str(python), str(HERE / f"{name}_peer.py"), str(task)]
+    environment = os.environ | {"PYTHONPATH": str(HERE.parent.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=environment)
+    if done.returncode != 0:
+        return "does not run: " + (done.stderr.strip().splitlines() or ["no reason given"])[-1][:120]
+    answers: dict[str, Told] = json.loads(done.stdout)
+    return answers
+
+
+def asked_of_discreet(cluster: Cluster, task: Task) -> dict[str, Told]:
+    told = {}
+    with psycopg.connect(cluster.dsn(user=ASKER), autocommit=True) as connection:
+        for question in task.questions:
+            statement = (
+                f"SELECT * FROM discreet.query($${question.sql}$$, {task.epsilon}, fresh => true)"
+                " AS t(key int, answer numeric)"
+            )
+
+            def ask(statement: str = statement) -> dict[int, float]:
+                return {int(str(key)): float(str(number)) for key, number in connection.execute(statement).fetchall()}
+
+            ask()
+            told[question.name] = timed(ask, task.repetitions)
+    return told
+
+
+def asked_natively(cluster: Cluster, task: Task) -> dict[str, Told]:
+    told = {}
+    with psycopg.connect(cluster.dsn(), autocommit=True) as connection:
+        for question in task.questions:
+
+            def ask(sql: str = question.sql) -> dict[int, float]:
+                return {int(str(key)): float(str(number)) for key, number in connection.execute(sql).fetchall()}
+
+            ask()
+            told[question.name] = timed(ask, task.repetitions)
+    return told
+
+
+def error(told: Told, truth: dict[str, float]) -> float:
+    """Root of the mean square, over groups and repetitions; a group that is not shown counts as 0."""
+    off = [answer.get(group, 0.0) - exact for answer in told["answers"] for group, exact in truth.items()]
+    return math.sqrt(statistics.fmean(number**2 for number in off))
+
+
+def page(found: dict[str, dict[str, Told] | str], task: Task, rows: int, version: str) -> str:
+    lines = [["question", "by", "time", "times native", "error", "times discreet's"]]
+    native, own = found["native SQL"], found["discreet"]
+    assert isinstance(native, dict)
+    assert isinstance(own, dict)
+    for question in task.questions:
+        truth = native[question.name]["answers"][0]
+        base = Sample(tuple(native[question.name]["seconds"])).median
+        best = error(own[question.name], truth)
+        for name, answers in found.items():
+            told: Told = {"cannot": answers} if isinstance(answers, str) else answers[question.name]
+            if "cannot" in told:
+                lines.append([question.name, name, told["cannot"].replace("|", "/"), "", "", ""])
+                continue
+            time = Sample(tuple(told["seconds"]))
+            off = error(told, truth)
+            compared = ["0", ""] if name == "native SQL" else [f"{off:.3g}", f"{off / best:.2f}"]
+            lines.append([question.name, name, time.milliseconds(), f"{time.median / base:.1f}", *compared])
+    head = PAGE.format(
+        version=version, cores=os.cpu_count(), rows=rows, epsilon=task.epsilon, delta=task.delta, times=task.repetitions
+    )
+    return head + markdown(lines) + NOTES
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.peers", description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of each table (1000000)")
+    parser.add_argument("--repetitions", type=int, default=5, help="of each question (5)")
+    parser.add_argument("--environments", type=Path, help="a folder to keep the peers in, for another run")
+    parser.add_argument("--only-install", action="store_true", help="install the peers, and measure nothing")
+    arguments = parser.parse_args()
+
+    os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
+    with environments(arguments.environments) as folder:
+        pythons = {name: installed(file, folder) for name, file in PEERS.items()}
+        if arguments.only_install:
+            sys.exit(0)
+        with throw_away_cluster() as cluster:
+            cluster.sql("SET client_min_messages = warning;" + TABLES.format(rows=arguments.rows) + PROTECTION)
+            task = Task(str(cluster.socket), cluster.port, EPSILON, DELTA, arguments.repetitions, QUESTIONS)
+            file = folder / "task.json"
+            file.write_text(json.dumps(asdict(task)))
+            found: dict[str, dict[str, Told] | str] = {
+                "native SQL": asked_natively(cluster, task),
+                "discreet": asked_of_discreet(cluster, task),
+            }
+            for name, python in pythons.items():
+                print(f"Asking {name}", flush=True)
+                found[name] = python if isinstance(python, str) else asked_of_peer(PEERS[name], python, file)
+            written = page(found, task, arguments.rows, cluster.sql("SHOW server_version"))
+    (RESULTS / "peers.md").write_text(written)
+    write_document()
+    print(written)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""What every peer is asked, and how it answers: one JSON file in, one JSON document on standard output.
+
+Runs inside the environment of a peer, so it needs nothing but Python.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Question:
+    """`measure`(`column`) by `key` of `table`, where everybody has `rows` rows in each of `most_groups` at most."""
+
+    name: str
+    measure: str
+    column: str | None
+    lower: int
+    upper: int
+    table: str
+    key: str
+    groups: int
+    unit: str
+    most_groups: int
+    rows: int
+
+    @property
+    def by_person(self) -> bool:
+        return self.most_groups * self.rows > 1
+
+    @property
+    def sql(self) -> str:
+        what = "count(*)" if self.column is None else f"{self.measure}({self.column})"
+        return f"SELECT {self.key}, {what} AS answer FROM {self.table} GROUP BY {self.key}"
+
+
+@dataclass(frozen=True)
+class Task:
+    host: str
+    port: int
+    epsilon: float
+    delta: float
+    repetitions: int
+    questions: tuple[Question, ...]
+
+    def dsn(self) -> str:
+        return f"host={self.host} port={self.port} user=postgres dbname=postgres"
+
+
+class CannotError(Exception):
+    """The peer has no way to answer this."""
+
+
+Answer = dict[int, float]
+
+
+def answer_task(prepare: Callable[[Task], Callable[[Question], Callable[[], Answer]]]) -> None:
+    """Times every question of the task: `prepare(task)(question)` gives what answers it, everything included."""
+    with open(sys.argv[1]) as file:
+        read = json.load(file)
+    task = Task(**read | {"questions": tuple(Question(**each) for each in read["questions"])})
+    peer = prepare(task)
+    told: dict[str, Any] = {}
+    for question in task.questions:
+        try:
+            ask = peer(question)
+            ask()
+            told[question.name] = timed(ask, task.repetitions)
+        except CannotError as error:
+            told[question.name] = {"cannot": str(error)}
+        except Exception as error:
+            reason = " ".join(str(error).split())[:120]
+            told[question.name] = {"cannot": f"failed: {type(error).__name__}: {reason}"}
+    json.dump(told, sys.stdout)
+
+
+def timed(ask: Callable[[], Answer], repetitions: int) -> dict[str, Any]:
+    seconds, answers = [], []
+    for _ in range(repetitions):
+        start = time.perf_counter()
+        answer = ask()
+        seconds.append(time.perf_counter() - start)
+        answers.append({str(int(group)): float(number) for group, number in answer.items()})
+    return {"seconds": seconds, "answers": answers}
