@@ -1,4 +1,4 @@
-"""Tables of results, and docs/benchmarks.md, which is made of all of them; `python -m bench.document` does only that."""
+"""Tables of results, and docs/benchmarks.md, made of all of them: by this alone with `python -m bench.document`."""
 
 from __future__ import annotations
 

@@ -36,6 +36,8 @@ PEERS = {
     "OpenDP": "opendp",
 }
 EPSILON, DELTA = 1.0, 1e-6
+# seconds that PostgreSQL may work on a statement of a peer
+LIMIT = 20
 ASKER = "bench_asker"
 
 GROUPS, WARDS, MOST_WARDS, MOST_VISITS = 50, 20, 8, 3
@@ -84,7 +86,8 @@ PROTECTION = f"""
 PAGE = """# Beside others
 
 Written by `make bench-peers`, in one run: PostgreSQL {version}, {cores} cores; tables of {rows} rows,
-epsilon {epsilon:g} for each question (and delta {delta:g} where one is wanted), {times} times.
+epsilon {epsilon:g} for each question (and delta {delta:g} where one is wanted), {times} times, or fewer when it takes
+long. A statement that takes PostgreSQL more than {limit} s is ended.
 
 """
 NOTES = f"""
@@ -130,7 +133,7 @@ def installed(name: str, folder: Path) -> Path | str:
 
 def asked_of_peer(name: str, python: Path, task: Path) -> dict[str, Told] | str:
     command = [str(python), str(HERE / f"{name}_peer.py"), str(task)]
-    environment = os.environ | {"PYTHONPATH": str(HERE.parent.parent)}
+    environment = os.environ | {"PYTHONPATH": str(HERE.parent.parent), "PGOPTIONS": f"-c statement_timeout={LIMIT}s"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=environment)
     if done.returncode != 0:
         return "does not run: " + (done.stderr.strip().splitlines() or ["no reason given"])[-1][:120]
@@ -150,7 +153,6 @@ def asked_of_discreet(cluster: Cluster, task: Task) -> dict[str, Told]:
             def ask(statement: str = statement) -> dict[int, float]:
                 return {int(str(key)): float(str(number)) for key, number in connection.execute(statement).fetchall()}
 
-            ask()
             told[question.name] = timed(ask, task.repetitions)
     return told
 
@@ -163,7 +165,6 @@ def asked_natively(cluster: Cluster, task: Task) -> dict[str, Told]:
             def ask(sql: str = question.sql) -> dict[int, float]:
                 return {int(str(key)): float(str(number)) for key, number in connection.execute(sql).fetchall()}
 
-            ask()
             told[question.name] = timed(ask, task.repetitions)
     return told
 
@@ -193,7 +194,13 @@ def page(found: dict[str, dict[str, Told] | str], task: Task, rows: int, version
             compared = ["0", ""] if name == "native SQL" else [f"{off:.3g}", f"{off / best:.2f}"]
             lines.append([question.name, name, time.milliseconds(), f"{time.median / base:.1f}", *compared])
     head = PAGE.format(
-        version=version, cores=os.cpu_count(), rows=rows, epsilon=task.epsilon, delta=task.delta, times=task.repetitions
+        version=version,
+        cores=os.cpu_count(),
+        rows=rows,
+        epsilon=task.epsilon,
+        delta=task.delta,
+        times=task.repetitions,
+        limit=LIMIT,
     )
     return head + markdown(lines) + NOTES
 
