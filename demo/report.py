@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT)]
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
 
-from dev.cluster import Cluster, up  # noqa: E402
+from dev.cluster import Cluster, throw_away  # noqa: E402
 from dev.interpreter import pg_config  # noqa: E402
 
+DATABASE = "company"
 CURATION = """
     CREATE ROLE carol LOGIN IN ROLE discreet_curator;
     CREATE ROLE hr_team; CREATE ROLE ann LOGIN IN ROLE hr_team; CREATE ROLE bob LOGIN IN ROLE hr_team;
@@ -97,13 +97,16 @@ DATED_BACK = """
 def session(cluster: Cluster, role: str, sql: str) -> str:
     """Refusals are part of the story."""
     program = os.path.join(pg_config("--bindir"), "psql")
-    command = [program, "-XqAt", cluster.dsn("discreet", role)]
+    command = [program, "-XqAt", cluster.dsn(DATABASE, role)]
     return subprocess.run(command, input=sql, check=True, capture_output=True, text=True).stdout
 
 
 def sample_report(cluster: Cluster) -> str:
-    up(cluster)
-    cluster.sql("SET client_min_messages = warning;" + CURATION, "discreet")
+    rows = subprocess.run([sys.executable, str(HERE / "sample_data.py")], check=True, capture_output=True, text=True)
+    cluster.sql(f"CREATE DATABASE {DATABASE}")
+    cluster.sql("SET client_min_messages = warning; CREATE EXTENSION discreet CASCADE", DATABASE)
+    cluster.sql(rows.stdout, DATABASE)
+    cluster.sql("SET client_min_messages = warning;" + CURATION, DATABASE)
     for role, sql in MULTILEVEL.items():
         session(cluster, role, sql)
     by_role: dict[str, list[str]] = {}
@@ -113,19 +116,14 @@ def sample_report(cluster: Cluster) -> str:
         by_role[role].append(f"{question};")
     for role, asked in by_role.items():
         session(cluster, role, "\n".join(asked))
-    cluster.sql(DATED_BACK, "discreet")
+    cluster.sql(DATED_BACK, DATABASE)
     return session(cluster, "carol", "SELECT discreet.report()")
 
 
 def write_sample_report(target: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="discreet-report-", dir="/var/tmp") as folder:
-        Path(folder).chmod(0o755)
-        cluster = Cluster(Path(folder) / "cluster", settings={"fsync": "off"})
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(sample_report(cluster))
-        finally:
-            cluster.remove()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with throw_away(fsync="off") as cluster:
+        target.write_text(sample_report(cluster))
 
 
 if __name__ == "__main__":

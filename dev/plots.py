@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +18,7 @@ sys.path[:0] = [str(ROOT)]
 from demo.report import write_sample_report  # noqa: E402
 
 from dev.browser import photograph  # noqa: E402
-from dev.cluster import Cluster  # noqa: E402
+from dev.cluster import Cluster, throw_away, throw_away_folder  # noqa: E402
 
 EPSILONS = [0.1, 0.15, 0.22, 0.33, 0.5, 0.75, 1.1, 1.6, 2.4, 3.5, 5.0]
 PEOPLE, TRUE_SHARE, POLLS = 10_000, 0.3, 25
@@ -108,18 +107,13 @@ def photograph_report(cluster: Cluster, page: Path, picture: Path) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="discreet-plots-", dir="/var/tmp") as folder:
-        Path(folder).chmod(0o755)
-        cluster = Cluster(Path(folder) / "cluster", settings={"fsync": "off"})
-        try:
-            cluster.start()
+    with throw_away_folder() as folder:
+        with throw_away(fsync="off") as cluster:
             cluster.sql("SET client_min_messages = warning; CREATE EXTENSION discreet CASCADE")
             (ROOT / "docs" / "local.svg").write_text(drawing(lambda epsilon: estimates(cluster, epsilon)))
-            photograph_report(cluster, Path(folder) / "report.html", ROOT / "docs" / "release_report.png")
-        finally:
-            cluster.remove()
-        write_sample_report(Path(folder) / "installation.html")
-        photograph(Path(folder) / "installation.html", ROOT / "docs" / "report.png", 1060, 1490)
+            photograph_report(cluster, folder / "report.html", ROOT / "docs" / "release_report.png")
+        write_sample_report(folder / "installation.html")
+        photograph(folder / "installation.html", ROOT / "docs" / "report.png", 1060, 1490)
 
 
 if __name__ == "__main__":
