@@ -3,6 +3,7 @@
  */
 #include "discreet.h"
 
+#include "access/parallel.h"
 #include "catalog/pg_type.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
@@ -50,11 +51,14 @@ _PG_init(void)
 							PGC_SUSET, GUC_SUPERUSER_ONLY | GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
 							NULL, NULL, NULL);
 	MarkGUCPrefixReserved("discreet");
+	/* libraries of a server or a session are loaded before it reads a command; workers load those of their leader */
+	preloaded = !IsNormalProcessingMode() || InitializingParallelWorker;
 
 	install_hooks();
 	install_explain_hook();
 	install_question_hook();
 	install_multilevel_hooks();
+	install_planner_hook();
 }
 
 PG_FUNCTION_INFO_V1(discreet_call_handler);

@@ -16,8 +16,11 @@
  *   hook.c        a hook that makes questions of plain SELECTs on protected tables
  *   explain.c     a hook that knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
  *   level.c       labels, and the label of the session for multilevel tables
- *   instances.c   which rows of an entity of a multilevel table are shown
+ *   roots.c       which entities of a multilevel table are shown as their root is stored
+ *   instances.c   which rows of the other entities are shown
+ *   insertion.c   stores a new row of a multilevel table
  *   multilevel.c  hooks that refuse locks on multilevel tables, and tell their triggers what is set
+ *   merge.c       a hook that lets scans of multilevel tables make only the columns that are asked for
  *   executor.c    hooks that find the dp_ aggregates of a statement and pay before any row is read
  *   secrets.c     pseudonyms, record keys and noise under keys that no user can read
  *   local.h       randomised responses: local.c, tally.c, respond.c
@@ -83,16 +86,28 @@ extern bool being_explained(void);
 
 /* level.c */
 extern char *level_wish;
+extern bool preloaded;
+extern bool reading;
+extern int64 reading_at;
 extern bool check_level_wish(char **wished, void **extra, GucSource source);
 extern void assign_level_wish(const char *wished, void *extra);
 extern List *multilevel_relations(bool base);
 extern Oid	multilevel_view_of(Oid base);
-extern void begin_reading(void);
 extern bool is_labelled_ledger(Oid relation);
 extern void begin_reading_ledger(void);
+extern bool label_to_read(int64 *label);
+extern void begin_statement(void);
+extern void begin_reading(void);
+extern Datum discreet_random_id(PG_FUNCTION_ARGS);
+
+/* roots.c */
+extern bool ask_directly(PlanState *state, void *nothing);
 
 /* multilevel.c */
 extern void install_multilevel_hooks(void);
+
+/* merge.c */
+extern void install_planner_hook(void);
 
 /* values.c */
 

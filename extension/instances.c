@@ -1,41 +1,102 @@
 /*
  * instances.c: which of the stored rows of an entity are shown, and where their cells come from.
+ *
+ * A scan of the rows above roots calls _instances for each row; the first live one of an entity is answered with all rows
+ * of the entity that are shown. Nearly all entities have one row above, which is found out for all of them at once.
  */
-#include "discreet.h"
+#include "rows.h"
 
+#include "access/htup_details.h"
+#include "access/skey.h"
+#include "access/table.h"
+#include "access/tableam.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #define OWN (-2)				/* what a cell's source is, beside the label of the row that it is borrowed from */
 #define ABSENT (-1)
+#define LOOKED_UP 16			/* entities, before it is found out which have several rows above */
 
-PG_FUNCTION_INFO_V1(discreet_instance);
+PG_FUNCTION_INFO_V1(discreet_instances);
 
+/* A row of the base table; its columns as they are stored. */
+typedef struct StoredRow
+{
+	int64		label;
+	bool		dead;
+	Datum	   *values;
+	bool	   *nulls;
+} StoredRow;
+
+/* A call site, and the entity that it is at. */
 typedef struct Entity
 {
-	int			rows;
+	/* the table, while a statement runs */
+	bool		open;
+	Oid			base;
+	int64		session;		/* its label */
+	Snapshot	snapshot;
+	Above		above;
+	int64	   *labels;			/* of rows above that it sees */
+	int			label_count;
+	Relation	key;			/* index: key columns, label of the key, slot */
+	IndexScanDesc key_scan;
+	TupleTableSlot *root;
+	int			looked_up;
+	bool		counted;
+	bool		too_many;
+	Entities	several;		/* with several rows above */
+
+	/* its columns */
+	TupleDesc	columns;
 	int			cells;
-	int64	   *labels;
-	bool	   *dead;
+	AttrNumber *places;			/* of cells among the columns */
+	AttrNumber	label;
+	AttrNumber	dead;
+	AttrNumber	source;
+	AttrNumber	number;			/* of the entity */
+	AttrNumber	row_id;
+
+	/* the entity */
+	MemoryContext memory;		/* reset for each */
+	int			count;
+	StoredRow  *rows;			/* by label */
 	int64	   *sources;		/* rows x cells */
 	int		   *owners;			/* rows x cells: the row that owns the value, or -1 */
+	int			next;			/* to be shown, if it is; -1: there is no entity */
 } Entity;
+
+static int
+by_label(const void *one, const void *other)
+{
+	int64		a = ((const StoredRow *) one)->label;
+	int64		b = ((const StoredRow *) other)->label;
+
+	return a < b ? -1 : a > b;
+}
 
 static int
 row_at(Entity *entity, int64 label)
 {
-	for (int row = 0; row < entity->rows; row++)
-		if (entity->labels[row] == label)
-			return row;
-	return -1;
+	StoredRow	wanted = {.label = label};
+	StoredRow  *found = bsearch(&wanted, entity->rows, entity->count, sizeof(StoredRow), by_label);
+
+	return found == NULL ? -1 : found - entity->rows;
 }
 
 static int
 owner_of(Entity *entity, int row, int cell)
 {
 	/* sources are lower and lower labels; a chain that is longer than the rows is none of ours */
-	for (int steps = 0; row >= 0 && steps <= entity->rows; steps++)
+	for (int steps = 0; row >= 0 && steps <= entity->count; steps++)
 	{
 		int64		source = entity->sources[row * entity->cells + cell];
 
@@ -70,8 +131,8 @@ is_said_by(Entity *entity, int row, int other)
 			says_more = true;
 		}
 	}
-	return says_more || is_above(entity->labels[other], entity->labels[row]) ||
-		(!is_above(entity->labels[row], entity->labels[other]) && entity->labels[other] > entity->labels[row]);
+	return says_more || is_above(entity->rows[other].label, entity->rows[row].label) ||
+		(!is_above(entity->rows[row].label, entity->rows[other].label) && entity->rows[other].label > entity->rows[row].label);
 }
 
 /* The one row above that owns a value where this one has none. */
@@ -80,8 +141,8 @@ filler_of(Entity *entity, int row, int cell)
 {
 	int			found = -1;
 
-	for (int other = 0; other < entity->rows; other++)
-		if (!entity->dead[other] && is_above(entity->labels[other], entity->labels[row]) &&
+	for (int other = 0; other < entity->count; other++)
+		if (!entity->rows[other].dead && is_above(entity->rows[other].label, entity->rows[row].label) &&
 			entity->sources[other * entity->cells + cell] == OWN)
 		{
 			if (found >= 0)
@@ -91,74 +152,390 @@ filler_of(Entity *entity, int row, int cell)
 	return found;
 }
 
-static void *
-elements(ArrayType *array, Oid type, int *count)
+/* Where the cells of a row come from; a row without sources owns all of them. */
+static void
+take_sources(Entity *entity, int row)
 {
-	Datum	   *datums;
-	bool	   *nulls;
-	int16		length;
-	bool		by_value;
-	char		alignment;
-	void	   *result;
+	Datum	   *sources = NULL;
+	bool	   *nulls = NULL;
+	int			count = 0;
 
-	get_typlenbyvalalign(type, &length, &by_value, &alignment);
-	deconstruct_array(array, type, length, by_value, alignment, &datums, &nulls, count);
-	result = palloc(Max(*count, 1) * sizeof(int64));
-	for (int n = 0; n < *count; n++)
-		if (nulls[n])
+	if (!entity->rows[row].nulls[entity->source - 1])
+	{
+		MemoryContext before = MemoryContextSwitchTo(entity->memory);
+
+		deconstruct_array(DatumGetArrayTypeP(entity->rows[row].values[entity->source - 1]), INT8OID, sizeof(int64),
+						  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &sources, &nulls, &count);
+		MemoryContextSwitchTo(before);
+		if (count != entity->cells)
+			elog(ERROR, "the state of an entity does not fit together");
+	}
+	for (int cell = 0; cell < entity->cells; cell++)
+	{
+		if (count > 0 && nulls[cell])
 			elog(ERROR, "a NULL in the state of an entity");
-		else if (type == BOOLOID)
-			((bool *) result)[n] = DatumGetBool(datums[n]);
-		else
-			((int64 *) result)[n] = DatumGetInt64(datums[n]);
-	return result;
+		entity->sources[row * entity->cells + cell] = count > 0 ? DatumGetInt64(sources[cell]) : OWN;
+	}
+}
+
+/* ---- the table */
+
+/* The number of a column, of a certain type unless this is none; they mostly come in their order. */
+static AttrNumber
+column_number(TupleDesc columns, const char *name, Oid type, AttrNumber after)
+{
+	for (int n = 0; n < columns->natts; n++)
+	{
+		int			place = (after + n) % columns->natts;
+		Form_pg_attribute column = TupleDescAttr(columns, place);
+
+		if (!column->attisdropped && strcmp(NameStr(column->attname), name) == 0 &&
+			(!OidIsValid(type) || column->atttypid == type))
+			return place + 1;
+	}
+	elog(ERROR, "there is no column \"%s\"", name);
+}
+
+static void
+know_columns(Entity *entity, ArrayType *cells)
+{
+	Datum	   *names;
+	bool	   *nulls;
+
+	entity->columns = CreateTupleDescCopy(RelationGetDescr(entity->above.table));
+	deconstruct_array(cells, TEXTOID, -1, false, TYPALIGN_INT, &names, &nulls, &entity->cells);
+	entity->places = palloc(entity->cells * sizeof(AttrNumber));
+	for (int cell = 0; cell < entity->cells; cell++)
+	{
+		if (nulls[cell])
+			elog(ERROR, "a column without a name");
+		entity->places[cell] = column_number(entity->columns, TextDatumGetCString(names[cell]), InvalidOid,
+											 cell == 0 ? 0 : entity->places[cell - 1]);
+	}
+	entity->label = column_number(entity->columns, "_label", INT8OID, 0);
+	entity->dead = column_number(entity->columns, "_dead", BOOLOID, 0);
+	entity->source = column_number(entity->columns, "_source", INT8ARRAYOID, 0);
+	entity->number = column_number(entity->columns, "_entity", INT8OID, 0);
+	entity->row_id = column_number(entity->columns, "_row_id", INT8OID, 0);
+}
+
+static void
+open_key(Entity *entity)
+{
+	AttrNumber	slot = column_number(entity->columns, "_slot", INT8OID, 0);
+	List	   *indexes = RelationGetIndexList(entity->above.table);
+	ListCell   *cell;
+
+	entity->key = NULL;
+	foreach(cell, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+		Form_pg_index known = index->rd_index;
+
+		if (known->indisunique && known->indisvalid && known->indkey.values[known->indnkeyatts - 1] == slot)
+		{
+			entity->key = index;
+			break;
+		}
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+	if (entity->key == NULL)
+		elog(ERROR, "a multilevel table without the index of its key");
+	entity->key_scan = index_beginscan(entity->above.table, entity->key, entity->snapshot,
+									   entity->key->rd_index->indnkeyatts - 1, 0);
+	entity->root = table_slot_create(entity->above.table, NULL);
+}
+
+/* The end of a statement, or of a scan that begins anew. */
+static void
+close_table(Datum argument)
+{
+	Entity	   *entity = (Entity *) DatumGetPointer(argument);
+
+	if (!entity->open)
+		return;
+	entity->open = false;
+	entity->next = -1;
+	index_endscan(entity->key_scan);
+	ExecDropSingleTupleTableSlot(entity->root);
+	index_close(entity->key, AccessShareLock);
+	close_above(&entity->above);
+	UnregisterSnapshot(entity->snapshot);
+}
+
+static Entity *
+open_table(FunctionCallInfo fcinfo, int64 session)
+{
+	MemoryContext before = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	Entity	   *entity = palloc0(sizeof(Entity));
+
+	entity->base = PG_GETARG_OID(0);
+	entity->session = session;
+	entity->next = -1;
+	entity->snapshot = RegisterSnapshot(GetActiveSnapshot());
+	open_above(&entity->above, entity->base, entity->snapshot);
+	entity->labels = labels_above(&entity->above, session, &entity->label_count);
+	know_columns(entity, PG_GETARG_ARRAYTYPE_P(2));
+	open_key(entity);
+	entity->memory = AllocSetContextCreate(CurrentMemoryContext, "discreet entity", ALLOCSET_DEFAULT_SIZES);
+	entity->open = true;
+	RegisterExprContextCallback(((ReturnSetInfo *) fcinfo->resultinfo)->econtext, close_table, PointerGetDatum(entity));
+	fcinfo->flinfo->fn_extra = entity;
+	MemoryContextSwitchTo(before);
+	return entity;
+}
+
+/* ---- the rows of an entity */
+
+static void
+count_rows(Entity *entity)
+{
+	MemoryContext before = MemoryContextSwitchTo(GetMemoryChunkContext(entity));
+	Entities	seen = {0};
+	int64		label;
+	int64		number;
+	bool		dead;
+
+	entity->counted = true;
+	for (int n = 0; n < entity->label_count && !entity->too_many; n++)
+	{
+		find_above(&entity->above, entity->labels[n], 0);
+		while (!entity->too_many && next_above(&entity->above, &label, &number, &dead))
+			entity->too_many = !add_entity(has_entity(&seen, number) ? &entity->several : &seen, number);
+	}
+	if (seen.numbers != NULL)
+		pfree(seen.numbers);
+	MemoryContextSwitchTo(before);
+}
+
+static bool
+has_several(Entity *entity, int64 number)
+{
+	if (entity->label_count == 1)
+		return false;
+	if (!entity->counted && ++entity->looked_up > LOOKED_UP)
+		count_rows(entity);
+	return !entity->counted || entity->too_many || has_entity(&entity->several, number);
+}
+
+static StoredRow *
+take_row(Entity *entity, HeapTuple tuple)
+{
+	MemoryContext before = MemoryContextSwitchTo(entity->memory);
+	StoredRow  *row;
+
+	entity->rows = entity->count == 0 ? palloc(sizeof(StoredRow))
+		: repalloc(entity->rows, (entity->count + 1) * sizeof(StoredRow));
+	row = &entity->rows[entity->count++];
+	row->values = palloc(entity->columns->natts * sizeof(Datum));
+	row->nulls = palloc(entity->columns->natts * sizeof(bool));
+	heap_deform_tuple(heap_copytuple(tuple), entity->columns, row->values, row->nulls);
+	MemoryContextSwitchTo(before);
+	if (row->nulls[entity->label - 1] || row->nulls[entity->dead - 1])
+		elog(ERROR, "a NULL in the state of an entity");
+	row->label = DatumGetInt64(row->values[entity->label - 1]);
+	row->dead = DatumGetBool(row->values[entity->dead - 1]);
+	return row;
+}
+
+static void
+take_slot(Entity *entity, TupleTableSlot *slot)
+{
+	bool		copied;
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, &copied);
+
+	take_row(entity, tuple);
+	if (copied)
+		heap_freetuple(tuple);
+}
+
+/* All rows above, where there are several; false when another one than this is the first that lives. */
+static bool
+take_above(Entity *entity, int64 number, int64 first)
+{
+	int64		label;
+	bool		dead;
+	bool		found = false;
+
+	for (int n = 0; n < entity->label_count; n++)
+	{
+		find_above(&entity->above, entity->labels[n], number);
+		if (!next_above(&entity->above, &label, &number, &dead))
+			continue;
+		if (!dead && !found && label != first)
+			return false;
+		found |= !dead;
+		if (row_above(&entity->above))
+			take_slot(entity, entity->above.slot);
+	}
+	return found;
+}
+
+/* The root: the row of the key whose number is that of the entity. */
+static void
+take_root(Entity *entity, StoredRow *above, int64 number)
+{
+	Form_pg_index known = entity->key->rd_index;
+	ScanKeyData keys[INDEX_MAX_KEYS];
+	bool		isnull;
+
+	for (int n = 0; n < known->indnkeyatts - 1; n++)
+	{
+		Oid			type = entity->key->rd_opcintype[n];
+		Oid			equals = get_opfamily_member(entity->key->rd_opfamily[n], type, type, BTEqualStrategyNumber);
+
+		ScanKeyEntryInitialize(&keys[n], 0, n + 1, BTEqualStrategyNumber, InvalidOid, entity->key->rd_indcollation[n],
+							   get_opcode(equals), above->values[known->indkey.values[n] - 1]);
+	}
+	index_rescan(entity->key_scan, keys, known->indnkeyatts - 1, NULL, 0);
+	while (index_getnext_slot(entity->key_scan, ForwardScanDirection, entity->root))
+		if (DatumGetInt64(slot_getattr(entity->root, entity->row_id, &isnull)) == number)
+		{
+			if ((DatumGetInt64(slot_getattr(entity->root, entity->label, &isnull)) & ~entity->session) == 0)
+				take_slot(entity, entity->root);
+			break;
+		}
+	ExecClearTuple(entity->root);
+}
+
+/* Reads the entity of a row above, if that is the first of its rows that lives. */
+static bool
+read_entity(Entity *entity, HeapTupleHeader header)
+{
+	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header), .t_data = header};
+	StoredRow  *row;
+	int64		number;
+
+	if (HeapTupleHeaderGetTypeId(header) != entity->above.table->rd_rel->reltype)
+		elog(ERROR, "a row of another table");
+	MemoryContextReset(entity->memory);
+	entity->rows = NULL;
+	entity->count = 0;
+	row = take_row(entity, &tuple);
+	if (row->nulls[entity->number - 1] || (row->label & ~entity->session) != 0)
+		return false;
+	number = DatumGetInt64(row->values[entity->number - 1]);
+	if (has_several(entity, number))
+	{
+		int64		label = row->label;
+
+		entity->count = 0;
+		if (!take_above(entity, number, label))
+			return false;
+	}
+	else if (row->dead)
+		return false;
+	take_root(entity, &entity->rows[0], number);
+	qsort(entity->rows, entity->count, sizeof(StoredRow), by_label);
+
+	entity->sources = MemoryContextAlloc(entity->memory, (Size) entity->count * entity->cells * sizeof(int64));
+	entity->owners = MemoryContextAlloc(entity->memory, (Size) entity->count * entity->cells * sizeof(int));
+	for (int n = 0; n < entity->count; n++)
+		take_sources(entity, n);
+	for (int n = 0; n < entity->count; n++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int cell = 0; cell < entity->cells; cell++)
+			entity->owners[n * entity->cells + cell] = owner_of(entity, n, cell);
+	}
+	return true;
+}
+
+/* ---- what is shown */
+
+static bool
+is_shown(Entity *entity, int row)
+{
+	if (entity->rows[row].dead)
+		return false;
+	for (int other = 0; other < entity->count; other++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (other != row && !entity->rows[other].dead && is_said_by(entity, row, other))
+			return false;
+	}
+	return true;
+}
+
+/* The row as it is shown: with all cells, and the labels of these in place of their sources. */
+static Datum
+shown_row(Entity *entity, int row)
+{
+	StoredRow  *stored = &entity->rows[row];
+	Size		natts = entity->columns->natts;
+	Datum	   *values = palloc(natts * sizeof(Datum));
+	bool	   *nulls = palloc(natts * sizeof(bool));
+	Datum	   *labels = palloc(entity->cells * sizeof(Datum));
+	bool	   *absent = palloc(entity->cells * sizeof(bool));
+	int			lower = 1;
+
+	memcpy(values, stored->values, natts * sizeof(Datum));
+	memcpy(nulls, stored->nulls, natts * sizeof(bool));
+	for (int cell = 0; cell < entity->cells; cell++)
+	{
+		int			place = entity->places[cell] - 1;
+		int			owner = entity->owners[row * entity->cells + cell];
+
+		if (owner < 0)
+			owner = filler_of(entity, row, cell);
+		absent[cell] = nulls[place] = owner < 0;
+		if (owner < 0)
+			continue;
+		labels[cell] = Int64GetDatum(entity->rows[owner].label);
+		values[place] = entity->rows[owner].values[place];
+		nulls[place] = entity->rows[owner].nulls[place];
+	}
+	values[entity->source - 1] = PointerGetDatum(construct_md_array(labels, absent, 1, &entity->cells, &lower, INT8OID,
+																	sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	nulls[entity->source - 1] = false;
+	return HeapTupleGetDatum(heap_form_tuple(entity->columns, values, nulls));
 }
 
 /*
- * _instance(label, labels, dead, sources): for the row at a label of an entity, whose visible rows are given, the numbers of
- * the rows that its cells come from, NULL for a cell that is absent; NULL when the row is not shown.
+ * _instances(base, above, cells, label): the rows that are shown of an entity, of which a row above its root is given, if
+ * that is the first of these that lives. Cells are names of columns in the order of sources. In place of its sources a
+ * row has the labels of its cells, NULL for one that is absent. The label is that of the session when none is given.
  */
 Datum
-discreet_instance(PG_FUNCTION_ARGS)
+discreet_instances(PG_FUNCTION_ARGS)
 {
-	Entity		entity;
-	int			row;
-	int			count;
-	Datum	   *from;
-	bool	   *absent;
-	int			dimension;
-	int			lower = 1;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Entity	   *entity = (Entity *) fcinfo->flinfo->fn_extra;
+	MemoryContext before;
+	int64		session = PG_ARGISNULL(3) ? 0 : PG_GETARG_INT64(3);
 
-	entity.labels = elements(PG_GETARG_ARRAYTYPE_P(1), INT8OID, &entity.rows);
-	entity.dead = elements(PG_GETARG_ARRAYTYPE_P(2), BOOLOID, &count);
-	entity.sources = elements(PG_GETARG_ARRAYTYPE_P(3), INT8OID, &entity.cells);
-	if (entity.rows == 0 || count != entity.rows || entity.cells % entity.rows != 0)
-		elog(ERROR, "the state of an entity does not fit together");
-	entity.cells /= entity.rows;
-	row = row_at(&entity, PG_GETARG_INT64(0));
-	if (row < 0 || entity.dead[row])
+	if (result == NULL || !IsA(result, ReturnSetInfo) || !(result->allowedModes & SFRM_ValuePerCall))
+		elog(ERROR, "_instances returns a set");
+	result->isDone = ExprEndResult;
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || (PG_ARGISNULL(3) && !label_to_read(&session)))
 		PG_RETURN_NULL();
-
-	entity.owners = palloc(entity.rows * entity.cells * sizeof(int));
-	for (int each = 0; each < entity.rows; each++)
-		for (int cell = 0; cell < entity.cells; cell++)
-			entity.owners[each * entity.cells + cell] = owner_of(&entity, each, cell);
-	for (int other = 0; other < entity.rows; other++)
-		if (other != row && !entity.dead[other] && is_said_by(&entity, row, other))
-			PG_RETURN_NULL();
-
-	from = palloc(entity.cells * sizeof(Datum));
-	absent = palloc(entity.cells * sizeof(bool));
-	for (int cell = 0; cell < entity.cells; cell++)
+	if (entity == NULL || !entity->open || entity->session != session || entity->base != PG_GETARG_OID(0))
 	{
-		int			owner = entity.owners[row * entity.cells + cell];
-
-		if (owner < 0)
-			owner = filler_of(&entity, row, cell);
-		absent[cell] = owner < 0;
-		from[cell] = Int32GetDatum(owner + 1);
+		if (entity != NULL)
+			close_table(PointerGetDatum(entity));
+		entity = open_table(fcinfo, session);
 	}
-	dimension = entity.cells;
-	PG_RETURN_ARRAYTYPE_P(construct_md_array(from, absent, 1, &dimension, &lower, INT4OID, sizeof(int32), true,
-											 TYPALIGN_INT));
+	if (entity->next < 0)
+	{
+		HeapTupleHeader above = PG_GETARG_HEAPTUPLEHEADER(1);
+
+		/* what index scans keep must last as long as they do */
+		before = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+		if (read_entity(entity, above))
+			entity->next = 0;
+		MemoryContextSwitchTo(before);
+	}
+	while (entity->next >= 0 && entity->next < entity->count)
+	{
+		int			row = entity->next++;
+
+		if (is_shown(entity, row))
+		{
+			result->isDone = ExprMultipleResult;
+			PG_RETURN_DATUM(shown_row(entity, row));
+		}
+	}
+	entity->next = -1;
+	PG_RETURN_NULL();
 }

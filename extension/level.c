@@ -21,6 +21,7 @@
 #include "port.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
@@ -33,17 +34,20 @@
 #define FIRST_COMPARTMENT 15	/* its bit; below are those of the levels */
 #define MOST_COMPARTMENTS 47
 #define RANDOM_IDS 512
+#define MOST_TEXTS 64
 
 PG_FUNCTION_INFO_V1(discreet_visible);
 PG_FUNCTION_INFO_V1(discreet_session_label);
 PG_FUNCTION_INFO_V1(discreet_written_label);
 PG_FUNCTION_INFO_V1(discreet_label_text);
 PG_FUNCTION_INFO_V1(discreet_label_bits);
+PG_FUNCTION_INFO_V1(discreet_sees);
 PG_FUNCTION_INFO_V1(discreet_is_trusted);
 PG_FUNCTION_INFO_V1(discreet_random_id);
 PG_FUNCTION_INFO_V1(discreet_levels_changed);
 
 char	   *level_wish = NULL;
+bool		preloaded = false;
 
 static MemoryContext cache = NULL;	/* reset as a whole */
 static bool cached = false;
@@ -58,13 +62,13 @@ static List *multilevel_views;
 static List *multilevel_bases;
 static List *ledger_tables;		/* whose lines have labels */
 
-/* texts of labels that were asked for, the latest first */
+/* texts of labels that were asked for, up to a number */
 typedef struct LabelText
 {
 	int64		label;
 	text	   *text;
 } LabelText;
-static LabelText *texts;
+static LabelText texts[MOST_TEXTS];
 static int	text_count;
 
 /* of the session user */
@@ -82,12 +86,16 @@ static int64 written_at;
 static bool wish_known = false;
 static int64 wish;
 
+/* the label at which the statement under way reads, once all was checked: a scan asks for every row */
+bool		reading = false;
+int64		reading_at;
+
 static void
 forget_relation(Datum argument, Oid relation)
 {
 	if (relation == InvalidOid || relation == tables[0] || relation == tables[1] || relation == tables[2])
 	{
-		cached = false;
+		cached = reading = false;
 		changed_meanwhile = true;
 	}
 }
@@ -95,8 +103,14 @@ forget_relation(Datum argument, Oid relation)
 static void
 forget_roles(Datum argument, int cache_id, uint32 hash)
 {
-	cached = false;
+	cached = reading = false;
 	changed_meanwhile = true;
+}
+
+static void
+forget_reading(XactEvent event, void *argument)
+{
+	reading = false;
 }
 
 static bool
@@ -191,6 +205,7 @@ know_levels(void)
 		cache = AllocSetContextCreate(TopMemoryContext, "discreet levels", ALLOCSET_SMALL_SIZES);
 		CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
 		CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_roles, (Datum) 0);
+		RegisterXactCallback(forget_reading, NULL);
 	}
 	/* only a superuser can become another subject, who starts anew */
 	if (subject != GetSessionUserId())
@@ -201,7 +216,6 @@ know_levels(void)
 	memset(levels, 0, sizeof(levels));
 	memset(compartments, 0, sizeof(compartments));
 	level_count = compartment_count = text_count = 0;
-	texts = NULL;
 	multilevel_views = multilevel_bases = ledger_tables = NIL;
 	cleared = trusted = wish_known = false;
 	cached = changed_meanwhile = false;
@@ -277,11 +291,13 @@ read_label(const char *label, int64 *bits)
 	return NULL;
 }
 
+/* Good until levels are read again. */
 static text *
 label_text(int64 label)
 {
 	StringInfoData written;
 	MemoryContext before;
+	text	   *result;
 	int			level = 0;
 	char		separator = ':';
 
@@ -301,12 +317,14 @@ label_text(int64 label)
 			appendStringInfo(&written, "%c%s", separator, compartments[n]);
 			separator = ',';
 		}
+	if (text_count == MOST_TEXTS)
+		return cstring_to_text(written.data);
 	before = MemoryContextSwitchTo(cache);
-	texts = texts == NULL ? palloc(sizeof(LabelText)) : repalloc(texts, (text_count + 1) * sizeof(LabelText));
-	texts[text_count].label = label;
-	texts[text_count].text = cstring_to_text(written.data);
+	result = cstring_to_text(written.data);
 	MemoryContextSwitchTo(before);
-	return texts[text_count++].text;
+	texts[text_count].label = label;
+	texts[text_count++].text = result;
+	return result;
 }
 
 /* ---- the label of the session */
@@ -350,7 +368,7 @@ check_level_wish(char **wished, void **extra, GucSource source)
 void
 assign_level_wish(const char *wished, void *extra)
 {
-	wish_known = false;
+	wish_known = reading = false;
 }
 
 static bool
@@ -394,9 +412,20 @@ refuse_explained(void)
 }
 
 /* The label at which the session works with multilevel tables: from now on it has read there. */
-static bool
+bool
 label_to_read(int64 *label)
 {
+	if (likely(reading))
+	{
+		*label = reading_at;
+		return true;
+	}
+	/* a library that the first call loads has not seen the beginning of the statement, nor what the session did before */
+	if (!preloaded)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("multilevel tables need the library of discreet to be loaded when a session begins"),
+				 errhint("Put discreet into shared_preload_libraries, or into session_preload_libraries of the database.")));
 	if (IsolationIsSerializable())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -411,7 +440,16 @@ label_to_read(int64 *label)
 				 errmsg("this transaction has written at label %s", text_to_cstring(label_text(written_at))),
 				 errhint("End it before going to another label.")));
 	high_water |= *label;
+	reading = true;
+	reading_at = *label;
 	return true;
+}
+
+/* A statement or command starts, which may make another subject of the session: what was checked is checked anew. */
+void
+begin_statement(void)
+{
+	reading = false;
 }
 
 void
@@ -494,7 +532,7 @@ discreet_written_label(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(label);
 }
 
-/* _label(bits): its text; NULL stands for the label of the session. */
+/* _label(bits): its text; NULL stands for the label of the session. A copy: rows may outlive what is kept here. */
 Datum
 discreet_label_text(PG_FUNCTION_ARGS)
 {
@@ -503,11 +541,11 @@ discreet_label_text(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(0))
 	{
 		know_levels();
-		PG_RETURN_TEXT_P(label_text(PG_GETARG_INT64(0)));
+		label = PG_GETARG_INT64(0);
 	}
-	if (!label_of_session(&label))
+	else if (!label_of_session(&label))
 		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(label_text(label));
+	PG_RETURN_DATUM(datumCopy(PointerGetDatum(label_text(label)), false, -1));
 }
 
 /* _label_bits(text) */
@@ -524,6 +562,20 @@ discreet_label_bits(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong),
 				 errhint("A label is a level, or a level and compartments, as S:CRYPTO,NATO.")));
 	PG_RETURN_INT64(label);
+}
+
+/* _sees(label): whether the session sees what has a label; superusers see all, and a label that is no more nobody else. */
+Datum
+discreet_sees(PG_FUNCTION_ARGS)
+{
+	int64		wanted;
+	int64		label;
+
+	if (superuser_arg(GetSessionUserId()))
+		PG_RETURN_BOOL(true);
+	know_levels();
+	PG_RETURN_BOOL(read_label(text_to_cstring(PG_GETARG_TEXT_PP(0)), &wanted) == NULL && label_to_read(&label) &&
+				   dominates(label, wanted));
 }
 
 Datum
@@ -556,6 +608,6 @@ discreet_levels_changed(PG_FUNCTION_ARGS)
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		elog(ERROR, "_levels_changed is a trigger function");
 	CacheInvalidateRelcache(((TriggerData *) fcinfo->context)->tg_relation);
-	cached = false;
+	cached = reading = false;
 	PG_RETURN_POINTER(NULL);
 }

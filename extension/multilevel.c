@@ -163,6 +163,7 @@ look_at_plan(QueryDesc *query, int flags)
 	ListCell   *cell;
 	List	   *views = IsParallelWorker() ? NIL : multilevel_relations(false);
 
+	begin_statement();
 	if (!IsParallelWorker() && !(flags & EXEC_FLAG_EXPLAIN_ONLY))
 		foreach(cell, query->plannedstmt->rtable)
 		{
@@ -187,6 +188,8 @@ look_at_plan(QueryDesc *query, int flags)
 		previous_executor_start(query, flags);
 	else
 		standard_ExecutorStart(query, flags);
+	if (multilevel_relations(true) != NIL && query->planstate != NULL)
+		(void) ask_directly(query->planstate, NULL);
 }
 
 static void
@@ -214,6 +217,7 @@ look_at_utility(PlannedStmt *statement, const char *text, bool read_only_tree, P
 				ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver,
 				QueryCompletion *completion)
 {
+	begin_statement();
 	if (IsA(statement->utilityStmt, LockStmt))
 		look_at_lock((LockStmt *) statement->utilityStmt);
 	if (previous_process_utility)

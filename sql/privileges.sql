@@ -149,8 +149,6 @@ GRANT EXECUTE ON FUNCTION
     discreet._refuse_row(),
     discreet._keep_limit()
 TO discreet_curator;
--- limits of multilevel tables call these in the name of who owns the view; they look at the session's own label alone
-GRANT EXECUTE ON FUNCTION discreet._take_turn(oid, text), discreet._has_turn(oid, text) TO PUBLIC;
 GRANT SELECT ON discreet.rules TO discreet_curator, discreet_auditor;
 
 -- the security officer
@@ -179,7 +177,8 @@ GRANT SELECT ON discreet.clearances, discreet.multilevel_tables, discreet.mls_lo
 GRANT EXECUTE ON FUNCTION
     discreet._session_label(), discreet._written_label(), discreet._written_label("any"), discreet._label(bigint),
     discreet._label_bits(text), discreet._is_trusted(), discreet._random_id(), discreet._visible(bigint),
-    discreet._instance(bigint, bigint[], boolean[], bigint[]), discreet._deny(text, text, text, text)
+    discreet._is_single(regclass, bigint, bigint, bigint), discreet._above_labels(regclass),
+    discreet._instances(regclass, anyelement, text[], bigint), discreet._sees(text)
 TO PUBLIC;
 
 -- the run step, in the name of who owns the tables

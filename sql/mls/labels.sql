@@ -83,17 +83,51 @@ SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_random_id';
 COMMENT ON FUNCTION discreet._random_id() IS 'A random positive number; a sequence would tell how many rows others write.';
 
--- discreet._instance: which of the visible rows of an entity the cells of one come from; NULL when it is not shown.
-CREATE FUNCTION discreet._instance(label bigint, labels bigint[], dead boolean[], sources bigint[])
-RETURNS int[]
+-- discreet._is_single: whether a row is a live root (its slot is 0) that the session sees, without a row above that it sees.
+CREATE FUNCTION discreet._is_single(base regclass, key_label bigint, slot bigint, row_id bigint)
+RETURNS boolean
 LANGUAGE c
-IMMUTABLE
+STABLE
 STRICT
 PARALLEL SAFE
 SECURITY INVOKER
-AS 'MODULE_PATHNAME', 'discreet_instance';
-COMMENT ON FUNCTION discreet._instance(bigint, bigint[], boolean[], bigint[]) IS
-'Which of the visible rows of an entity the cells of one come from; NULL when it is not shown.';
+AS 'MODULE_PATHNAME', 'discreet_is_single';
+COMMENT ON FUNCTION discreet._is_single(regclass, bigint, bigint, bigint) IS
+'Whether a row is a live root that the session sees, without a row above that it sees.';
+
+-- discreet._above_labels: the labels of rows above roots that the session sees.
+CREATE FUNCTION discreet._above_labels(base regclass)
+RETURNS bigint[]
+LANGUAGE c
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_above_labels';
+COMMENT ON FUNCTION discreet._above_labels(regclass) IS 'The labels of rows above roots that the session sees.';
+
+-- discreet._instances: the rows that are shown of an entity, of which a row above its root is given, with labels for sources.
+CREATE FUNCTION discreet._instances(base regclass, above anyelement, cells text[], label bigint)
+RETURNS SETOF anyelement
+LANGUAGE c
+STABLE
+PARALLEL SAFE
+SECURITY INVOKER
+ROWS 2
+AS 'MODULE_PATHNAME', 'discreet_instances';
+COMMENT ON FUNCTION discreet._instances(regclass, anyelement, text[], bigint) IS
+'The rows that are shown of an entity, if the given row is the first above its root; in place of sources they have labels of cells.';
+
+-- discreet._insert_root: stores a row of a multilevel view, all of it at a label, as the root of a new entity.
+CREATE FUNCTION discreet._insert_root(base regclass, new record, label bigint, source bigint[], duplicate text)
+RETURNS bigint
+LANGUAGE c
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_insert_root';
+COMMENT ON FUNCTION discreet._insert_root(regclass, record, bigint, bigint[], text) IS
+'Stores a row of a multilevel view, all of it at a label, as the root of a new entity: its number.';
 
 -- discreet._levels_changed: lets all sessions read levels, clearances and multilevel tables again.
 CREATE FUNCTION discreet._levels_changed()

@@ -54,7 +54,7 @@ $sql$;
 COMMENT ON FUNCTION discreet._label_log(text, text, jsonb) IS
 'Writes an event of the session user down; it stays, whatever becomes of the transaction.';
 
--- discreet._deny: writes a denied write down, and raises its error.
+-- discreet._deny: writes a denied write down, and raises its error. Only triggers of multilevel tables, by their owner.
 CREATE FUNCTION discreet._deny(relation text, act text, message text, hint text)
 RETURNS void
 LANGUAGE plpgsql
@@ -64,16 +64,26 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
-    -- whoever calls it by hand has been denied nothing
-    IF pg_trigger_depth() > 0 THEN
-        PERFORM discreet._label_log('denied ' || act, relation, jsonb_build_object('reason', message));
-    END IF;
+    PERFORM discreet._label_log('denied ' || act, relation, jsonb_build_object('reason', message));
     RAISE insufficient_privilege USING MESSAGE = message, HINT = hint;
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._deny(text, text, text, text) IS 'Writes a denied write to a multilevel table down, and raises its error.';
 
--- discreet.mls_log: trusted operations, denied writes and changes of clearances.
+-- discreet._sees: whether the session sees what has a label.
+CREATE FUNCTION discreet._sees(label text)
+RETURNS boolean
+LANGUAGE c
+STABLE
+STRICT
+PARALLEL RESTRICTED
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_sees';
+COMMENT ON FUNCTION discreet._sees(text) IS 'Whether the session sees what has a label; superusers see all.';
+
+-- discreet.mls_log: trusted operations, denied writes and changes of clearances, as far as the label of the session shows them.
 CREATE VIEW discreet.mls_log WITH (security_barrier) AS
-SELECT id, at, role, act, relation, details FROM discreet._label_event;
-COMMENT ON VIEW discreet.mls_log IS 'Trusted operations, denied writes and changes of clearances.';
+SELECT id, at, role, act, relation, details FROM discreet._label_event
+WHERE details ->> 'label' IS NULL OR discreet._sees(details ->> 'label');
+COMMENT ON VIEW discreet.mls_log IS
+'Trusted operations, denied writes and changes of clearances; what was done at a label is shown to sessions that dominate it.';

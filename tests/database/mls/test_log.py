@@ -42,6 +42,22 @@ def test_trusted_operations_are_logged_with_their_reason_even_when_rolled_back(s
     }  # fmt: skip
 
 
+def test_events_are_shown_to_those_who_dominate_them(smith_and_brown: Subjects) -> None:
+    """Keys of a label are no less secret in a log; what officers do without a label is shown to every auditor."""
+    smith_and_brown.at("U").execute("INSERT INTO employee (name) VALUES ('Rossi')")
+    for label in ("C", "S"):
+        refused(smith_and_brown.at(label), "DELETE FROM employee WHERE name = 'Rossi'")
+    seen: dict[str | None, set[str | None]] = {}
+    for label in (None, "C", "S", "S:NATO"):
+        auditor = smith_and_brown._make_role("auditor", "discreet_auditor")
+        if label is not None:
+            smith_and_brown.admin.execute("SELECT discreet.mls_clear(%s, %s)", [auditor, label])
+        session = smith_and_brown.database.connect(auditor)
+        session.execute("SET search_path = pg_catalog")
+        seen[label] = {row[0] for row in session.execute("SELECT details ->> 'label' FROM discreet.mls_log").fetchall()}
+    assert seen == {None: {None}, "C": {None, "C"}, "S": {None, "C", "S"}, "S:NATO": {None, "C", "S"}}
+
+
 def test_clearances_are_logged_and_tampering_shows(smith_and_brown: Subjects) -> None:
     admin = smith_and_brown.admin
     role = smith_and_brown.role("C")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.database.mls.subjects import Row, Subjects
+from tests.database.mls.subjects import Row, Subjects, refused
 
 SMITH_AND_BROWN = {
     "S": [
@@ -82,3 +82,36 @@ def test_set_role_and_definer_functions_change_nothing(smith_and_brown: Subjects
     low.execute(f"SET ROLE {high}")
     assert low.execute("SELECT name, salary FROM employee").fetchall() == [("Smith", None)]
     assert low.execute("SELECT name, salary FROM everything()").fetchall() == [("Smith", None)]
+
+
+def test_texts_of_labels_do_not_fill_the_memory(employee: Subjects) -> None:
+    admin = employee.admin
+    admin.execute("SELECT count(discreet._label(n << 20)) FROM generate_series(1, 50000) n")
+    kept = "SELECT total_bytes < 100000 FROM pg_backend_memory_contexts WHERE name = 'discreet levels'"
+    assert admin.execute(kept).fetchall() == [(True,)]
+
+
+def test_an_entity_of_many_rows_can_be_cancelled(employee: Subjects) -> None:
+    """Each row is compared with each other."""
+    admin = employee.admin
+    admin.execute("""
+        INSERT INTO employee_mls (name, salary, _key_label, _slot, _row_id, _label, _dead, _entity, _source)
+        SELECT 'x', n, 0, 2 * n + 1, 2 * n + 1, n, false, 1, ARRAY[-2, -1] FROM generate_series(1, 20000) n
+    """)
+    admin.execute("SET statement_timeout = '50ms'")
+    everything = """
+        SELECT discreet._instances('employee_mls', a, ARRAY['salary', 'perf'], (1::bigint << 61) - 1)
+        FROM employee_mls a WHERE _label = 1
+    """
+    assert refused(admin, f"SELECT count(*) FROM ({everything}) shown").sqlstate == "57014"
+
+
+def test_rows_of_an_entity_are_those_of_a_multilevel_table(employee: Subjects) -> None:
+    employee.admin.execute("CREATE TYPE odd AS (_label text, _dead text, _source text)")
+    for base, row in (("employee_mls", "ROW('1', '2', '3')::odd"), ("pg_class", "NULL::pg_class")):
+        call = f"SELECT discreet._instances('{base}', {row}, ARRAY['_label'], NULL)"
+        session = employee.at("C")
+        session.execute("SELECT * FROM employee")
+        outcome = session.execute(call).fetchall() if row.startswith("NULL") else refused(session, call).sqlstate
+        assert outcome in ([], "XX000")
+    assert refused(employee.at("C"), "SELECT discreet._above_labels('pg_class')").sqlstate == "42809"

@@ -66,8 +66,8 @@ EXPECTED = """
  -       -       X       -       -       -       _refuse_row()
  -       -       X       -       -       -       _keep_limit()
  -       -       -       -       -       -       _limit_turn
- X       X       X       X       X       X       _take_turn()
- X       X       X       X       X       X       _has_turn()
+ -       -       -       -       -       -       _take_turn()
+ -       -       -       -       -       -       _has_turn()
 
  multilevel tables
  -       -       X       -       -       -       mls_define()
@@ -87,12 +87,14 @@ EXPECTED = """
  -       -       r       r       -       -       mls_log
 
  called by views and triggers of multilevel tables with the rights of who uses them
- X       X       X       X       X       X       _deny()
- X       X       X       X       X       X       _instance()
+ X       X       X       X       X       X       _above_labels()
+ X       X       X       X       X       X       _instances()
+ X       X       X       X       X       X       _is_single()
  X       X       X       X       X       X       _is_trusted()
  X       X       X       X       X       X       _label()
  X       X       X       X       X       X       _label_bits()
  X       X       X       X       X       X       _random_id()
+ X       X       X       X       X       X       _sees()
  X       X       X       X       X       X       _session_label()
  X       X       X       X       X       X       _visible()
  X       X       X       X       X       X       _written_label()
@@ -264,6 +266,7 @@ EXPECTED = """
  -       -       -       -       -       -       _distinct_final()
  -       -       -       -       -       -       _distinct_serialize()
  -       -       -       -       -       -       _distinct_transition()
+ -       -       -       -       -       -       _deny()
  -       -       -       -       -       -       _find_columns()
  -       -       -       -       -       -       _find_parts()
  -       -       -       -       -       -       _follow_tables()
@@ -272,6 +275,7 @@ EXPECTED = """
  -       -       -       -       -       -       _forget_dropped()
  -       -       -       -       -       -       _holds_budget()
  -       -       -       -       -       -       _guards()
+ -       -       -       -       -       -       _insert_root()
  -       -       -       -       -       -       _is_multilevel()
  -       -       -       -       -       -       _is_multilevel_table()
  -       -       -       -       -       -       _label_event_hash()

@@ -13,7 +13,7 @@ from discreet.core.errors import (
     WrongObjectTypeError,
 )
 from discreet.mls import view
-from discreet.mls.table import INTERNAL, SHOWN, VARIABLES, Check, Column, Generated, Table, identifier
+from discreet.mls.table import INTERNAL, PARTS, SHOWN, VARIABLES, Check, Column, Generated, Table, identifier
 
 RANDOM_TYPES = {"bigint": "discreet._random_id()", "integer": "(discreet._random_id() % 2147483648)::integer"}
 LONGEST_BASE_NAME = 48
@@ -138,10 +138,11 @@ def refuse_keys(old: OldTable, key: frozenset[str]) -> None:
 
 
 def base_name(name: str, taken: frozenset[str]) -> str:
-    """A name for the table that holds the rows."""
+    """A name for the table that holds the rows, such that nothing stands under the names that follow from it: somebody
+    could have planted a function there, to own a trigger."""
     short = name.encode()[:LONGEST_BASE_NAME].decode(errors="ignore")
     for candidate in candidates(short):
-        if candidate not in taken:
+        if taken.isdisjoint([candidate, *(f"{candidate}_{part}" for part in PARTS)]):
             return candidate
     raise AssertionError
 
@@ -168,16 +169,17 @@ def changes(old: OldTable, table: Table, constraints: list[str]) -> list[str]:
             alter.append(f"ALTER COLUMN {name} DROP IDENTITY")
     alter += [f"ALTER COLUMN {cell.quoted} DROP NOT NULL" for cell in table.cells]
     alter += [f"ALTER COLUMN {key.quoted} SET NOT NULL" for key in table.key]
+    # what a scan looks at comes first
     added = (
-        "ADD COLUMN _row_id bigint NOT NULL DEFAULT discreet._random_id(), ADD COLUMN _entity bigint,"
-        " ADD COLUMN _key_label bigint NOT NULL DEFAULT 0, ADD COLUMN _label bigint NOT NULL DEFAULT 0,"
-        " ADD COLUMN _slot bigint NOT NULL DEFAULT 0, ADD COLUMN _dead boolean NOT NULL DEFAULT false,"
-        " ADD COLUMN _source bigint[]"
+        "ADD COLUMN _key_label bigint NOT NULL DEFAULT 0, ADD COLUMN _slot bigint NOT NULL DEFAULT 0,"
+        " ADD COLUMN _row_id bigint NOT NULL DEFAULT discreet._random_id(),"
+        " ADD COLUMN _label bigint NOT NULL DEFAULT 0, ADD COLUMN _dead boolean NOT NULL DEFAULT false,"
+        " ADD COLUMN _entity bigint, ADD COLUMN _source bigint[]"
     )
     keys = ", ".join(key.quoted for key in table.key)
     index = f"{identifier(table.base_name + '_key')} ON {base} ({keys}, _key_label, _slot)"
-    # not by entity: of that order the planner would make merge joins, which read all that comes before
-    above = f"{identifier(table.base_name + '_above')} ON {base} (_label, _entity) INCLUDE (_dead, _key_label, {keys})"
+    # read by roots.c
+    above = f"{identifier(table.base_name + '_above')} ON {base} (_label, _entity) INCLUDE (_dead)"
     return [
         f"ALTER TABLE {old.quoted_name} RENAME TO {identifier(table.base_name)}",
         *(f"ALTER TABLE {base} {change}" for change in alter),
@@ -208,8 +210,8 @@ def back(table: Table, former: dict[str, Any]) -> list[str]:
     name = f"{identifier(table.schema)}.{identifier(table.name)}"
     dropped = ", ".join(f"DROP COLUMN {column}" for column in INTERNAL)
     return [
-        f"DROP INDEX {identifier(table.schema)}.{identifier(table.base_name + '_key')}",
-        f"DROP INDEX {identifier(table.schema)}.{identifier(table.base_name + '_above')}",
+        f"DROP INDEX {table.part('key')}",
+        f"DROP INDEX {table.part('above')}",
         f"ALTER TABLE {table.base} {dropped}",
         f"ALTER TABLE {table.base} RENAME TO {identifier(table.name)}",
         *(

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 # columns of the base table beside the user's own
 INTERNAL = ("_row_id", "_entity", "_key_label", "_label", "_slot", "_dead", "_source")
-# variables of the triggers: where an expression of the user names a column, that must be meant
-VARIABLES = ("_c", "_named", "_is_set", "_acted", "_labels", "_top", "_root", "_l", "_key", "_at", "_from")
+# variables of the triggers, and names inside views: where an expression of the user names a column, that must be meant
+VARIABLES = ("_c", "_named", "_is_set", "_acted", "_labels", "_top", "_root", "_l", "_key", "_at", "_from", "_above",
+             "_rows", "_shown")  # fmt: skip
+# what is named after the base table
+PARTS = ("key", "above", "single", "several", "insert", "update", "delete", "load")
 # columns of the view beside the user's own and their labels
 SHOWN = ("tc", "row_id")
 # where the value of a cell is; anything else is the label of the row from which it is borrowed
@@ -102,8 +105,9 @@ class Table:
     def base(self) -> str:
         return f"{identifier(self.schema)}.{identifier(self.base_name)}"
 
-    def function(self, act: str) -> str:
-        return f"{identifier(self.schema)}.{identifier(f'{self.base_name}_{act}')}"
+    def part(self, name: str) -> str:
+        """An index, an inner view or a trigger function: see PARTS."""
+        return f"{identifier(self.schema)}.{identifier(f'{self.base_name}_{name}')}"
 
     def attribute(self, column: Column) -> int:
         """The number of a column in the view, where every column is followed by its label."""

@@ -22,15 +22,19 @@ def header(table: Table, act: str, pinned: bool = True) -> str:
     not."""
     path = "SET search_path = pg_catalog, pg_temp\n" if pinned else ""
     return (
-        f"CREATE OR REPLACE FUNCTION {table.function(act)}()\nRETURNS trigger\nLANGUAGE plpgsql\nSECURITY DEFINER\n"
+        f"FUNCTION {table.part(act)}()\nRETURNS trigger\nLANGUAGE plpgsql\nSECURITY DEFINER\n"
         f"{path}AS $trigger$\n#variable_conflict use_column\n"
     )
+
+
+def duplicate_message(table: Table) -> str:
+    return f"duplicate key in multilevel table {table.view}"
 
 
 def duplicate(table: Table) -> str:
     return (
         "RAISE unique_violation USING\n"
-        f"            MESSAGE = {literal(f'duplicate key in multilevel table {table.view}')},\n"
+        f"            MESSAGE = {literal(duplicate_message(table))},\n"
         "            HINT = 'A row with this key is visible at the label of the session.';"
     )
 
@@ -130,20 +134,14 @@ def insert_function(table: Table) -> str:
         + f"""DECLARE
     _c bigint := {written_label(labels)};
 BEGIN
-{generated_refused(table)}{keys_refused(table)}    NEW.row_id := discreet._random_id();
-    IF _c IS NULL THEN
-        RETURN {table.function("load")}(NEW);
+{generated_refused(table)}{keys_refused(table)}    IF _c IS NULL THEN
+        NEW.row_id := discreet._random_id();
+        RETURN {table.part("load")}(NEW);
     END IF;
-{checks(table)}{references(table)}    INSERT INTO {table.base}
-        ({table.columns()}, _row_id, _key_label, _label, _slot, _dead, _source)
-    SELECT {table.columns_of("NEW")}, NEW.row_id, _c, _c, 0, false,
-        {source}
-    -- at the lowest label the index of the key knows all that the session sees
-    WHERE _c OPERATOR(pg_catalog.=) 0 OR NOT {known_key(table, "_c")}
-    ON CONFLICT {table.conflict()} DO NOTHING;
-    IF NOT FOUND THEN
-        {duplicate(table)}
-    END IF;
+{checks(table)}{references(table)}    NEW.row_id := discreet._insert_root(
+        {literal(table.base)}::pg_catalog.regclass, NEW, _c,
+        {source},
+        {literal(duplicate_message(table))});
     RETURN NEW;
 END
 $trigger$"""
@@ -220,7 +218,7 @@ BEGIN
 END
 $trigger$"""
     return (
-        f"CREATE OR REPLACE FUNCTION {table.function('load')}(new {table.view})\nRETURNS {table.view}\n"
+        f"FUNCTION {table.part('load')}(new {table.view})\nRETURNS {table.view}\n"
         "LANGUAGE plpgsql\nVOLATILE\nSECURITY DEFINER\nSET search_path = pg_catalog, pg_temp\nAS $trigger$\n"
         f"#variable_conflict use_column\n{body}"
     )
@@ -376,6 +374,7 @@ $trigger$"""
 
 
 def functions(table: Table) -> list[str]:
+    """To be put behind CREATE, or CREATE OR REPLACE."""
     texts = [load_function(table), insert_function(table), update_function(table), delete_function(table)]
     if any(text.count("$trigger$") != 2 for text in texts):
         # a name, a CHECK or a default would end the body of a function, and go on as SQL
@@ -388,6 +387,6 @@ def functions(table: Table) -> list[str]:
 def create_triggers(table: Table) -> list[str]:
     return [
         f"CREATE TRIGGER discreet_mls_{act} INSTEAD OF {act.upper()} ON {table.view}\n"
-        f"FOR EACH ROW EXECUTE FUNCTION {table.function(act)}()"
+        f"FOR EACH ROW EXECUTE FUNCTION {table.part(act)}()"
         for act in ("insert", "update", "delete")
     ]

@@ -1,8 +1,9 @@
 """The view of a multilevel table, as text.
 
 Most entities have one row, their root, whose label is that of the key. The view shows these as they are stored, unless
-a row above the root is visible to the session; such entities have few rows, and the whole of the rules is for them:
-1. rows with a label below that of the session, with the row that each cell comes from (`discreet._instance`);
+a row above the root is visible to the session, which is one call for a root (`discreet._is_single`). Entities with
+visible rows above are few, and the whole of the rules is for them (`discreet._instances`):
+1. rows with a label below that of the session, with the row that each cell comes from;
 2. no row that says nothing of its own; 3. absent cells filled from the one row above that has a value there;
 4. absent cells with the label of the session, which is what NULL becomes in `discreet._label`.
 """
@@ -11,69 +12,58 @@ a row above the root is visible to the session; such entities have few rows, and
 
 from __future__ import annotations
 
-from discreet.mls.table import ABSENT, OWN, Generated, Table, entity_of, identifier, listed
+from discreet.mls.table import ABSENT, Generated, Table, identifier, listed, literal
 
 
-def visible(alias: str, label: str | None) -> str:
-    """That the label, or that of the session, dominates that of the row.
-
-    A subquery that computes the label of the session once would keep parallel workers from the whole view.
-    """
-    return f"discreet._visible({alias}._label)" if label is None else f"({alias}._label & ~{label}) = 0"
+def visible(alias: str, label: str) -> str:
+    """That the label dominates that of the row."""
+    return f"({alias}._label & ~{label}) = 0"
 
 
 def single_rows(table: Table, label: str | None) -> str:
-    """Roots without a visible row above."""
+    """Roots without a row above that is visible to the label, or to the session."""
     cells = "".join(
-        f",\n        r.{cell.quoted}, CASE WHEN r._source IS NULL OR r._source[{place}] <> {ABSENT} THEN r._label END"
-        f" AS {cell.label}"
+        f",\n        r.{cell.quoted},"
+        f" CASE WHEN r._source IS NULL OR r._source[{place}] <> {ABSENT} THEN r._key_label END AS {cell.label}"
         for place, cell in enumerate(table.cells, 1)
     )
-    above = (
-        f"\n      AND NOT EXISTS (SELECT FROM {table.base} n\n"
-        f"        WHERE n._entity IS NOT NULL AND {table.same_key('n', 'r')} AND n._key_label = r._key_label\n"
-        f"          AND n._entity = r._row_id AND NOT n._dead AND {visible('n', label)})"
-    )
+    condition = f"discreet._is_single({literal(table.base)}::regclass, r._key_label, r._slot, r._row_id)"
+    if label is not None:
+        condition = (
+            f"r._slot = 0 AND {visible('r', label)} AND NOT EXISTS (SELECT FROM {table.base} n\n"
+            f"        WHERE n._entity = r._row_id AND NOT n._dead AND {visible('n', label)})"
+        )
     return (
         f"    SELECT {listed('r.' + key.quoted for key in table.key)}, r._key_label, r._row_id{cells}\n"
         f"    FROM {table.base} r\n"
-        f"    WHERE r._entity IS NULL AND NOT r._dead AND {visible('r', label)}"
-    ) + (above if table.cells else "")
+        f"    WHERE {condition}"
+    )
 
 
 def several_rows(table: Table, label: str | None) -> str:
     """Entities with a visible row above their root."""
-    keys = listed(key.quoted for key in table.key)
-    whole = (
-        f"(PARTITION BY {{entity}}, {listed('{alias}.' + key.quoted for key in table.key)}, {{alias}}._key_label\n"
-        "            ORDER BY {alias}._label ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
-    )
-    entity = entity_of("s")
-    own = "'{" + ",".join([str(OWN)] * len(table.cells)) + "}'::bigint[]"
-    resolved = "".join(
-        f",\n            nth_value(s.{cell.quoted}, s._from[{place}]) OVER entity AS {cell.quoted},"
-        f" s._labels[s._from[{place}]] AS {cell.label}"
+    cells = "".join(
+        f",\n        (i._shown).{cell.quoted}, (i._shown)._source[{place}] AS {cell.label}"
         for place, cell in enumerate(table.cells, 1)
     )
-    shown = "".join(f", i.{cell.quoted}, i.{cell.label}" for cell in table.cells)
+    names = listed(literal(cell.name) for cell in table.cells)
+    seen = (
+        f"_above._label = ANY (discreet._above_labels({literal(table.base)}::regclass))"
+        if label is None
+        else visible("_above", label)
+    )
+    keys = listed("_above." + key.quoted for key in table.key)
+    # in the order of keys, in which the next root is near the last
     return (
-        f"    SELECT {listed('i.' + key.quoted for key in table.key)}, i._key_label, i._row_id{shown}\n"
+        f"    SELECT {listed('i.' + key.quoted for key in table.key)}, i._key_label, (i._shown)._row_id{cells}\n"
         f"    FROM (\n"
-        f"        SELECT {listed('s.' + key.quoted for key in table.key)}, s._key_label, s._row_id, s._from{resolved}\n"
+        f"        SELECT {keys}, _above._key_label, discreet._instances(\n"
+        f"            {literal(table.base)}::regclass, _above._rows, ARRAY[{names}], {label or 'NULL'}) AS _shown\n"
         f"        FROM (\n"
-        f"            SELECT {keys}, _key_label, _row_id, _label, {entity} AS _entity,"
-        f" {listed('s.' + cell.quoted for cell in table.cells)},\n"
-        f"                array_agg(s._label) OVER entity AS _labels,\n"
-        f"                discreet._instance(s._label, array_agg(s._label) OVER entity,\n"
-        f"                    array_agg(s._dead) OVER entity,\n"
-        f"                    array_agg(coalesce(s._source, {own})) OVER entity) AS _from\n"
-        f"            FROM {table.base} s\n"
-        f"            WHERE {visible('s', label)} AND EXISTS (SELECT FROM {table.base} n\n"
-        f"                WHERE n._entity IS NOT NULL AND {table.same_entity('n', 's')}\n"
-        f"                  AND NOT n._dead AND {visible('n', label)})\n"
-        f"            WINDOW entity AS {whole.format(entity=entity, alias='s')}) s\n"
-        f"        WINDOW entity AS {whole.format(entity='s._entity', alias='s')}) i\n"
-        f"    WHERE i._from IS NOT NULL"
+        f"            SELECT {keys}, _above._key_label, _above AS _rows\n"
+        f"            FROM {table.base} _above\n"
+        f"            WHERE _above._entity IS NOT NULL AND {seen}\n"
+        f"            ORDER BY {keys}) _above) i"
     )
 
 
@@ -82,9 +72,8 @@ def generated_label(table: Table, column: Generated) -> str:
     return " | ".join([labels[name] for name in column.sources] or ["x._key_label"])
 
 
-def rows(table: Table, label: str | None = None) -> str:
-    """A SELECT of what a label shows, in the columns of the view."""
-    parts = [single_rows(table, label)] + ([several_rows(table, label)] if table.cells else [])
+def shown_columns(table: Table, rows: str) -> str:
+    """The columns of the view, of rows with labels as numbers."""
     shown = [f"x.{key.quoted}, discreet._label(x._key_label) AS {key.label}" for key in table.key]
     shown += [f"x.{cell.quoted}, discreet._label(x.{cell.label}) AS {cell.label}" for cell in table.cells]
     labels = ["x._key_label", *(f"x.{cell.label}" for cell in table.cells)]
@@ -93,12 +82,30 @@ def rows(table: Table, label: str | None = None) -> str:
         shown.append(f"discreet._label({generated_label(table, column)}) AS {column.column.label}")
     shown.append(f"discreet._label({' | '.join(labels)}) AS tc")
     shown.append("x._row_id AS row_id")
-    union = "\n  UNION ALL\n".join(parts)
-    return f"SELECT {(',' + chr(10) + '    ').join(shown)}\nFROM (\n{union}) x"
+    return f"SELECT {(',' + chr(10) + '    ').join(shown)}\nFROM (\n{rows}) x"
 
 
-def create_view(table: Table) -> str:
-    return f"CREATE VIEW {table.view} WITH (security_barrier) AS\n{rows(table)}"
+def rows(table: Table, label: str) -> str:
+    """A SELECT of what a label shows, in the columns of the view."""
+    parts = [single_rows(table, label)] + ([several_rows(table, label)] if table.cells else [])
+    return "\nUNION ALL\n".join(shown_columns(table, part) for part in parts)
+
+
+def create_views(table: Table) -> dict[str, str]:
+    """The view, and before it one for each of its parts.
+
+    PostgreSQL takes a view that is a UNION ALL apart, barrier or not, and hands conditions down to parts that are no
+    barriers: functions of users would see rows before it is known whether these are visible.
+    """
+    texts = {table.part("single"): single_rows(table, None)}
+    if table.cells:
+        texts[table.part("several")] = several_rows(table, None)
+    parts = {name: shown_columns(table, text) for name, text in texts.items()}
+    whole = "\nUNION ALL ".join(f"SELECT * FROM {name}" for name in parts)
+    return {
+        name: f"CREATE VIEW {name} WITH (security_barrier) AS\n{text}"
+        for name, text in (parts | {table.view: whole}).items()
+    }
 
 
 def defaults(table: Table) -> list[str]:

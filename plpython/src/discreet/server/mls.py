@@ -155,7 +155,8 @@ def make_multilevel(plpy: Plpy, relation: str | None, key: list[str] | None, col
 def taken_names(plpy: Plpy, source: Relation) -> frozenset[str]:
     rows = run(
         plpy, "SELECT relname AS name FROM pg_class WHERE relnamespace = :schema::regnamespace UNION"
-              " SELECT typname FROM pg_type WHERE typnamespace = :schema::regnamespace",
+              " SELECT typname FROM pg_type WHERE typnamespace = :schema::regnamespace UNION"
+              " SELECT proname FROM pg_proc WHERE pronamespace = :schema::regnamespace",
         schema=identifier(source.schema),
     )  # fmt: skip
     return frozenset(row["name"] for row in rows)
@@ -172,24 +173,26 @@ def refuse_nulls(plpy: Plpy, source: Relation, table: Table) -> None:
 def create(plpy: Plpy, table: Table, base: int) -> None:
     """View, triggers and their functions, all of them the property of who owns the table."""
     owner = run(plpy, "SELECT relowner::regrole::text AS name FROM pg_class WHERE oid = :oid::oid", oid=base)[0]["name"]
-    plpy.execute(view.create_view(table))
+    for name, statement in view.create_views(table).items():
+        plpy.execute(statement)
+        plpy.execute(f"ALTER VIEW {name} OWNER TO {owner}")
     for statement in view.defaults(table):
         plpy.execute(statement)
-    plpy.execute(f"ALTER VIEW {table.view} OWNER TO {owner}")
-    create_functions(plpy, table, owner)
+    create_functions(plpy, table, owner, "CREATE")
     for statement in triggers.create_triggers(table):
         plpy.execute(statement)
 
 
-def create_functions(plpy: Plpy, table: Table, owner: str) -> None:
+def create_functions(plpy: Plpy, table: Table, owner: str, create: str) -> None:
+    """`create`: CREATE, which fails where somebody has planted a function of that name, or CREATE OR REPLACE."""
     # the bodies of functions are theirs to check when they run
     for statement in triggers.functions(table):
-        plpy.execute(statement)
+        plpy.execute(f"{create} {statement}")
     for act in ("insert", "update", "delete"):
-        plpy.execute(f"ALTER FUNCTION {table.function(act)}() OWNER TO {owner}")
-        plpy.execute(f"REVOKE ALL ON FUNCTION {table.function(act)}() FROM PUBLIC")
-    plpy.execute(f"ALTER FUNCTION {table.function('load')}({table.view}) OWNER TO {owner}")
-    plpy.execute(f"REVOKE ALL ON FUNCTION {table.function('load')}({table.view}) FROM PUBLIC")
+        plpy.execute(f"ALTER FUNCTION {table.part(act)}() OWNER TO {owner}")
+        plpy.execute(f"REVOKE ALL ON FUNCTION {table.part(act)}() FROM PUBLIC")
+    plpy.execute(f"ALTER FUNCTION {table.part('load')}({table.view}) OWNER TO {owner}")
+    plpy.execute(f"REVOKE ALL ON FUNCTION {table.part('load')}({table.view}) FROM PUBLIC")
 
 
 def grant(plpy: Plpy, table: Table, privileges: list[Any]) -> None:
@@ -258,13 +261,15 @@ def drop_view(plpy: Plpy, table: Table, view: int) -> None:
               " AND tgname ~ '^(rule|limit|update limit) '",
         oid=view,
     )  # fmt: skip
-    plpy.execute(f"DROP FUNCTION {table.function('load')}({table.view})")
+    plpy.execute(f"DROP FUNCTION {table.part('load')}({table.view})")
     plpy.execute(f"DROP VIEW {table.view}")
+    for part in ("single", "several"):
+        plpy.execute(f"DROP VIEW IF EXISTS {table.part(part)}")
     for rule in rules:
         if not rule["name"].startswith("discreet."):
             plpy.execute(f"DROP FUNCTION {rule['name']}")
     for act in ("insert", "update", "delete"):
-        plpy.execute(f"DROP FUNCTION {table.function(act)}()")
+        plpy.execute(f"DROP FUNCTION {table.part(act)}()")
     for reference in table.references:
         rebuild(plpy, reference.parent)
 
@@ -275,7 +280,7 @@ def rebuild(plpy: Plpy, view: str) -> None:
     owner = run(
         plpy, "SELECT relowner::regrole::text AS name FROM pg_class WHERE oid = to_regclass(:view::text)", view=view
     )[0]["name"]
-    create_functions(plpy, table, owner)
+    create_functions(plpy, table, owner, "CREATE OR REPLACE")
 
 
 @sql_errors

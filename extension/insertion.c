@@ -1,0 +1,204 @@
+/*
+ * insertion.c: stores the root of a new entity of a multilevel table.
+ *
+ * An INSERT inside a trigger starts and ends an executor for every row, which costs several times what the row does.
+ */
+#include "discreet.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/skey.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/typcache.h"
+
+PG_FUNCTION_INFO_V1(discreet_insert_root);
+
+/* For each column of the table: where its value is. */
+enum
+{
+	KEY_LABEL = -1, SLOT = -2, ROW_ID = -3, LABEL = -4, DEAD = -5, SOURCE = -6, NOTHING = -7
+};
+
+/* What a call site knows of table and view. */
+typedef struct Places
+{
+	Oid			type;			/* of the row of the view */
+	int			columns;		/* of the view */
+	int			natts;			/* of the table */
+	int			place[FLEXIBLE_ARRAY_MEMBER];
+} Places;
+
+static int
+place_of(Form_pg_attribute column, TupleDesc row)
+{
+	static const char *const internal[] = {"_key_label", "_slot", "_row_id", "_label", "_dead", "_source", "_entity"};
+	const char *name = NameStr(column->attname);
+
+	if (column->attisdropped)
+		return NOTHING;
+	for (int n = 0; n < lengthof(internal); n++)
+		if (strcmp(name, internal[n]) == 0)
+			return KEY_LABEL - n;
+	for (int n = 0; n < row->natts; n++)
+		if (!TupleDescAttr(row, n)->attisdropped && strcmp(name, NameStr(TupleDescAttr(row, n)->attname)) == 0 &&
+			TupleDescAttr(row, n)->atttypid == column->atttypid)
+			return n;
+	elog(ERROR, "column \"%s\" of a multilevel table has no value", name);
+}
+
+static Places *
+know_places(FmgrInfo *call_site, TupleDesc table, TupleDesc row)
+{
+	Places	   *places = (Places *) call_site->fn_extra;
+
+	if (places != NULL && places->type == row->tdtypeid && places->columns == row->natts && places->natts == table->natts)
+		return places;
+	places = MemoryContextAlloc(call_site->fn_mcxt, offsetof(Places, place) + table->natts * sizeof(int));
+	places->type = row->tdtypeid;
+	places->columns = row->natts;
+	places->natts = table->natts;
+	for (int n = 0; n < table->natts; n++)
+		places->place[n] = place_of(TupleDescAttr(table, n), row);
+	call_site->fn_extra = places;
+	return places;
+}
+
+/* The index of the key: key columns, label of the key, slot. */
+static Relation
+index_of_key(ResultRelInfo *target)
+{
+	AttrNumber	slot = get_attnum(RelationGetRelid(target->ri_RelationDesc), "_slot");
+
+	for (int n = 0; n < target->ri_NumIndices; n++)
+	{
+		Form_pg_index index = target->ri_IndexRelationDescs[n]->rd_index;
+
+		if (index->indisunique && index->indisvalid && index->indkey.values[index->indnkeyatts - 1] == slot)
+			return target->ri_IndexRelationDescs[n];
+	}
+	elog(ERROR, "a multilevel table without the index of its key");
+}
+
+/* Whether a label sees the key of a new row already, in a row of whatever label. */
+static bool
+is_known(ResultRelInfo *target, TupleTableSlot *new, int64 session)
+{
+	Relation	table = target->ri_RelationDesc;
+	Relation	index = index_of_key(target);
+	AttrNumber	label = get_attnum(RelationGetRelid(table), "_label");
+	AttrNumber	dead = get_attnum(RelationGetRelid(table), "_dead");
+	int			columns = index->rd_index->indnkeyatts - 2;
+	ScanKeyData keys[INDEX_MAX_KEYS];
+	TupleTableSlot *row = table_slot_create(table, NULL);
+	IndexScanDesc scan;
+	bool		known = false;
+	bool		isnull;
+
+	for (int n = 0; n < columns; n++)
+	{
+		Oid			type = index->rd_opcintype[n];
+		Oid			equals = get_opfamily_member(index->rd_opfamily[n], type, type, BTEqualStrategyNumber);
+
+		ScanKeyEntryInitialize(&keys[n], 0, n + 1, BTEqualStrategyNumber, InvalidOid, index->rd_indcollation[n],
+							   get_opcode(equals), new->tts_values[index->rd_index->indkey.values[n] - 1]);
+	}
+	scan = index_beginscan(table, index, GetActiveSnapshot(), columns, 0);
+	index_rescan(scan, keys, columns, NULL, 0);
+	while (!known && index_getnext_slot(scan, ForwardScanDirection, row))
+		known = (DatumGetInt64(slot_getattr(row, label, &isnull)) & ~session) == 0 &&
+			!DatumGetBool(slot_getattr(row, dead, &isnull));
+	index_endscan(scan);
+	ExecDropSingleTupleTableSlot(row);
+	return known;
+}
+
+/* At the lowest label the index of the key knows all that the session sees. */
+static bool
+insert(Relation table, TupleTableSlot *slot, int64 label)
+{
+	EState	   *state = CreateExecutorState();
+	ResultRelInfo *target = makeNode(ResultRelInfo);
+	bool		known;
+
+	InitResultRelInfo(target, table, 0, NULL, 0);
+	ExecOpenIndices(target, false);
+	known = label != 0 && is_known(target, slot, label);
+	if (!known)
+		ExecSimpleRelationInsert(target, state, slot);
+	ExecCloseIndices(target);
+	FreeExecutorState(state);
+	return !known;
+}
+
+static void pg_attribute_noreturn()
+refuse_duplicate(text *message)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNIQUE_VIOLATION), errmsg("%s", text_to_cstring(message)),
+			 errhint("A row with this key is visible at the label of the session.")));
+}
+
+/*
+ * _insert_root(base, new, label, source, duplicate): stores a row of the view, all of it at a label, and returns its number.
+ * Where the label sees this key already, the error says `duplicate` and nothing else: that of the index would name the table.
+ */
+Datum
+discreet_insert_root(PG_FUNCTION_ARGS)
+{
+	Relation	table = table_open(PG_GETARG_OID(0), RowExclusiveLock);
+	TupleDesc	columns = RelationGetDescr(table);
+	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(1);
+	HeapTupleData row = {.t_len = HeapTupleHeaderGetDatumLength(header), .t_data = header};
+	TupleDesc	row_columns = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header), HeapTupleHeaderGetTypMod(header));
+	Places	   *places = know_places(fcinfo->flinfo, columns, row_columns);
+	Datum	   *values = palloc(row_columns->natts * sizeof(Datum));
+	bool	   *nulls = palloc(row_columns->natts * sizeof(bool));
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(columns, table_slot_callbacks(table));
+	Datum		row_id = DirectFunctionCall1(discreet_random_id, (Datum) 0);
+	MemoryContext before = CurrentMemoryContext;
+
+	heap_deform_tuple(&row, row_columns, values, nulls);
+	for (int n = 0; n < columns->natts; n++)
+	{
+		int			place = places->place[n];
+
+		slot->tts_isnull[n] = place == NOTHING || (place == SOURCE && PG_ARGISNULL(3)) || (place >= 0 && nulls[place]);
+		if (place >= 0)
+			slot->tts_values[n] = values[place];
+		else if (place == KEY_LABEL || place == LABEL)
+			slot->tts_values[n] = PG_GETARG_DATUM(2);
+		else if (place == ROW_ID)
+			slot->tts_values[n] = row_id;
+		else if (place == SOURCE)
+			slot->tts_values[n] = PG_GETARG_DATUM(3);
+		else					/* SLOT, DEAD */
+			slot->tts_values[n] = (Datum) 0;
+	}
+	ExecStoreVirtualTuple(slot);
+	PG_TRY();
+	{
+		if (!insert(table, slot, PG_GETARG_INT64(2)))
+			refuse_duplicate(PG_GETARG_TEXT_PP(4));
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_UNIQUE_VIOLATION)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(before);
+		FlushErrorState();
+		refuse_duplicate(PG_GETARG_TEXT_PP(4));
+	}
+	PG_END_TRY();
+	ExecDropSingleTupleTableSlot(slot);
+	ReleaseTupleDesc(row_columns);
+	table_close(table, NoLock);
+	PG_RETURN_DATUM(row_id);
+}
