@@ -51,8 +51,9 @@ class Sample:
 
     def milliseconds(self) -> str:
         """The median and, in brackets, the middle half of the values."""
-        values = self.values * 2 if len(self.values) == 1 else self.values
-        low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+        if len(self.values) == 1:
+            return f"{1000 * self.median:.0f} ms (once)"
+        low, _, high = statistics.quantiles(self.values, n=4, method="inclusive")
         digits = 2 if self.median < 0.1 else 0
         shown = [f"{1000 * value:.{digits}f}" for value in (self.median, low, high)]
         return "{} ms ({}-{})".format(*shown)

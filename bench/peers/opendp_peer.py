@@ -34,7 +34,7 @@ def prepare(task: Task) -> Callable[[Question], Callable[[], Answer]]:
             )
             query = context.query()
             if question.by_person:
-                query = query.truncate_per_group(question.most_groups * question.rows)
+                query = query.truncate_per_group(question.rows)
             bounds = (question.lower, question.upper)
             number = {
                 "count": lambda: dp.len(signed=True),

@@ -28,7 +28,7 @@ def prepare(task: Task) -> Callable[[Question], Callable[[], Answer]]:
             relation = dataset.relation(sql)
             private = relation.rewrite_with_differential_privacy(
                 dataset, [(question.table, [], question.unit)], {"epsilon": task.epsilon, "delta": task.delta},
-                max_multiplicity=float(question.most_groups * question.rows), max_multiplicity_share=1.0,
+                max_multiplicity=float(question.rows), max_multiplicity_share=1.0,
             )  # fmt: skip
             with engine.connect() as connection:
                 rows = connection.execute(sqlalchemy.text(private.relation().to_query())).fetchall()

@@ -14,7 +14,7 @@ from bench.peers.task import Answer, Question, Task, answer_task
 def metadata(question: Question) -> dict[str, object]:
     table: dict[str, object] = {"censor_dims": False, question.key: {"type": "int"}}
     if question.by_person:
-        table |= {question.unit: {"type": "int", "private_id": True}, "max_ids": question.most_groups * question.rows}
+        table |= {question.unit: {"type": "int", "private_id": True}, "max_ids": question.rows}
     else:
         table["row_privacy"] = True
     if question.column is not None:
