@@ -16,7 +16,8 @@ export PG_CONFIG
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test up down reset psql dsn report build install uninstall lint unit corpus database clients statistical \
-        attacks bench bench-peers compilecheck updatecheck reference plots imagecheck lock clean server-packages test-packages
+        attack-tests attacks bench bench-peers compilecheck updatecheck reference plots imagecheck lock clean \
+        server-packages test-packages
 
 help:  ## list every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,7 +27,7 @@ help:  ## list every target
 demo: install  ## a tour in chapters, on a cluster of its own (CHAPTER=tracker: one of them; CHAPTER=? lists them)
 	@python3 demo/tour.py $(if $(CHAPTER),'$(CHAPTER)')
 
-test: test-packages install lint unit corpus database clients statistical attacks updatecheck  ## everything that CI runs
+test: test-packages install lint unit corpus database clients statistical attack-tests updatecheck  ## everything that CI runs
 
 ##-- a private cluster for trying things
 
@@ -90,7 +91,7 @@ clients: test-packages install  ## real clients ask in plain SQL: psql, psycopg,
 statistical: test-packages install  ## noise against its exact distribution, and measured epsilons
 	@$(PYTEST) tests/statistical $(PYTEST_ARGS)
 
-attacks: test-packages install  ## each attack of the threat model, against a plain table and against discreet
+attack-tests: test-packages install  ## tests of each attack of the threat model, against a plain table and against discreet
 	@$(PYTEST) tests/attacks $(PYTEST_ARGS)
 
 updatecheck: test-packages install  ## an upgraded install equals a fresh one
@@ -105,6 +106,9 @@ bench: test-packages install  ## ratios to native SQL, measured in one run
 
 bench-peers: test-packages install  ## the same questions asked of SmartNoise SQL, Qrlew, diffprivlib and OpenDP; writes docs/benchmarks.md
 	@$(VENV)/python -m bench.peers
+
+attacks: test-packages install  ## how often each attack succeeds on plain tables, naive designs and discreet: docs/attacks.md
+	@$(VENV)/python -m attacks
 
 ##-- keeping house
 

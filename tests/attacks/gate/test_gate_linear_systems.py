@@ -8,6 +8,7 @@ from secrets import randbits
 from typing import Any
 
 import numpy as np
+from attacks.reconstruction import least_squares
 from tests.attacks.gate.asking import ask, protect
 from tests.attacks.target import Target
 from tests.databases import Connection
@@ -18,8 +19,7 @@ FAR_MORE_THAN_PAID = 118  # P(Binomial(128, 0.7311) >= 118) < 1e-6
 
 def guessed(sets: Any, answers: Any, secret: Any) -> int:
     """How many bits least squares gets right."""
-    solution, *_ = np.linalg.lstsq(sets.astype(float), np.asarray(answers, dtype=float), rcond=None)
-    return int(((solution > 0.5) == secret).sum())
+    return int((least_squares(sets, np.asarray(answers, dtype=float)) == secret).sum())
 
 
 def drawn() -> tuple[Any, Any]:
