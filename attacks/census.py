@@ -38,7 +38,7 @@ def known_from(rows: list[tuple[str, str, str, int]], slack: int = 0) -> Known:
 
 
 def empty_cells(known: Known) -> Known:
-    """Cells that plain tables do not show are known to be empty."""
+    """Cells that a GROUP BY does not show are known to be empty."""
     shown = {leaves for leaves, _, _ in known}
     return [(members(cell), 0, 0) for cell in two_way_cells() if members(cell) not in shown]
 
