@@ -13,6 +13,7 @@ from attacks.census import LEAVES, blocks, empty_cells, known_from
 from attacks.office import Office
 
 SETTINGS = ("as it is", "naive", "discreet")
+ONE = "there is one release"
 
 BUILD = """
     CREATE SCHEMA releases; SET search_path = releases, public;
@@ -205,7 +206,7 @@ def attacks(office: Office) -> Family:
             Count("homogeneity: all of a class have the same disease", publisher.certain(1, ", l => 3")),
             Count("background knowledge: a value can be ruled out", publisher.certain(2, ", l => 3")),
             Count("skewness: a class is far likelier to be positive than others", publisher.likelier),
-            Attack("differencing: one release less another", publisher.differencing, {"as it is": "there is one release"}, 5),
+            Attack("differencing: one release less another", publisher.differencing, {"as it is": ONE}, 5),
             Attack("a rounded count asked for again and again", publisher.rounding, most=10),
             Attack("census-style reconstruction of a small block from its tables", publisher.census, most=10),
         ),
