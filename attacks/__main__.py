@@ -85,7 +85,8 @@ def main() -> None:
     arguments = parser.parse_args()
 
     os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
-    with laboratory() as cluster, ThreadPoolExecutor(2) as pool:
+    # the cluster goes first, so that an interrupt ends the threads, too
+    with ThreadPoolExecutor(2) as pool, laboratory() as cluster:
         if arguments.only:
             print(page.section(*tried(cluster, arguments.only, arguments.tries)))
             return
