@@ -46,12 +46,12 @@ def by_time(slow: str) -> Guess:
     """Something slow is done only if the secret holds."""
 
     def guess(door: Door, who: str) -> float:
-        door.share(60)
+        door.share(80)
 
         def duration(condition: str) -> float:
             aggregate = f"count(*) FILTER (WHERE CASE WHEN {condition} THEN {slow} ELSE false END)"
             durations = []
-            for _ in range(3):
+            for _ in range(4):
                 begun = time.perf_counter()
                 door.ask(aggregate, repeats=1)
                 durations.append(time.perf_counter() - begun)
@@ -73,7 +73,7 @@ def attacks(office: Office) -> Family:
             one("existence of a group key", group_key),
             one("empty input", empty_input),
             one("pg_stat_xact_user_tables", table_scans),
-            one("response time", by_time("(SELECT count(*) FROM generate_series(1, 150000 + p.id)) > 0"), most=3),
+            one("response time", by_time("(SELECT count(*) FROM generate_series(1, 600000 + p.id)) > 0"), most=3),
             one("pg_sleep, clocks", by_time("pg_sleep(0.03) IS NOT NULL"), most=3),
         ),
     )

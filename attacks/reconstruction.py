@@ -120,24 +120,26 @@ class Hospital:
         return np.array(answers)
 
     def paid(self, table: str, conditions: Sequence[str], policy: str, epsilon: str) -> Any:
-        """Counts under a policy, all of its budget spent evenly."""
+        """Counts under a policy, all of its budget spent evenly, on a copy of the table of which nothing was asked."""
         admin, session = self.office.admin, self.office.session("mallory")
-        dataset = f"bits {table} {policy} {epsilon}"
-        personal = ", policy => 'personal', unit_epsilon => " + epsilon if policy == "personal" else ""
-        admin.execute(f"SELECT discreet.create_dataset('{dataset}', {epsilon})")
-        admin.execute(f"SELECT discreet.protect('bits.{table}', 'id', '{dataset}'{personal})")
-        admin.execute(f"SELECT discreet.describe_column('bits.{table}', 'place', 0, {MANY})")
-        admin.execute(f"SELECT discreet.grant_budget('{dataset}', 'mallory', {epsilon})")
+        copy = f"{table}_{policy}_{epsilon}"
+        admin.execute(f"CREATE TABLE bits.{copy} (LIKE bits.{table} INCLUDING ALL)".encode())
+        admin.execute(f"INSERT INTO bits.{copy} SELECT * FROM bits.{table}".encode())
+        personal = f", policy => 'personal', unit_epsilon => {epsilon}" if policy == "personal" else ""
+        admin.execute(f"SELECT discreet.protect('bits.{copy}', 'id', epsilon => {epsilon}{personal})".encode())
+        admin.execute(f"SELECT discreet.describe_column('bits.{copy}', 'place', 0, {MANY})".encode())
+        admin.execute(f"SELECT discreet.grant_budget('bits.{copy}', 'mallory', {epsilon})".encode())
         answers: list[float] = []
-        price = (Decimal(epsilon) / -(-len(conditions) // TOGETHER)).quantize(Decimal("0.00001"), ROUND_DOWN)
+        # prices of single counts are rounded up: a thousandth is left for that
+        part = Decimal(epsilon) * Decimal("0.999") / -(-len(conditions) // TOGETHER)
+        price = part.quantize(Decimal("0.00001"), ROUND_DOWN)
         session.execute(f"SET discreet.epsilon = {price}")
         for first in range(0, len(conditions), TOGETHER):
             some = conditions[first : first + TOGETHER]
             counts = ", ".join(f"count(*) FILTER (WHERE ill AND {one}) AS c{n}" for n, one in enumerate(some))
-            row = session.execute(f"SELECT {counts} FROM bits.{table}".encode()).fetchone()
+            row = session.execute(f"SELECT {counts} FROM bits.{copy}".encode()).fetchone()
             assert row is not None
             answers += map(float, row)
-        admin.execute(f"SELECT discreet.unprotect('bits.{table}')")
         return np.array(answers)
 
 
