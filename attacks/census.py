@@ -11,6 +11,7 @@ from itertools import product
 
 SEXES, AGES, ORIGINS = ("f", "m"), ("child", "adult", "old"), ("here", "abroad")
 LEAVES = tuple(product(SEXES, AGES, ORIGINS))
+MOST = 99  # people in a cell of which nothing is known
 
 Block = tuple[int, ...]
 Known = list[tuple[frozenset[int], int, int]]
@@ -46,7 +47,9 @@ def empty_cells(known: Known) -> Known:
 def blocks(known: Known, most: int = 3000) -> Iterator[Block]:
     """The first blocks of people in which each known set of leaves has from its lower to its upper number of them."""
     sizes = [0] * len(LEAVES)
-    highest = [min([upper for leaves, _, upper in known if number in leaves]) for number in range(len(LEAVES))]
+    highest = [
+        min((upper for leaves, _, upper in known if number in leaves), default=MOST) for number in range(len(LEAVES))
+    ]
 
     def fits(number: int) -> bool:
         for leaves, lower, upper in known:
