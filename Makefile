@@ -107,8 +107,8 @@ bench: test-packages install  ## ratios to native SQL, measured in one run
 bench-peers: test-packages install  ## the same questions asked of SmartNoise SQL, Qrlew, diffprivlib and OpenDP; writes docs/benchmarks.md
 	@$(VENV)/python -m bench.peers
 
-attacks: test-packages install  ## how often each attack succeeds on plain tables, naive designs and discreet: docs/attacks.md
-	@$(VENV)/python -m attacks
+attacks: test-packages install  ## how often each attack succeeds on plain tables, naive designs and discreet (TRIES=20: more tries)
+	@$(VENV)/python -m attacks $(if $(TRIES),--tries $(TRIES))
 
 ##-- keeping house
 

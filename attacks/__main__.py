@@ -28,7 +28,7 @@ from attacks.office import ROLES, Office
 from attacks.reconstruction import Line
 
 PAGE = ROOT / "docs" / "attacks.md"
-TRIES = 5
+TRIES = 2
 FAMILIES: dict[str, Callable[[Office], Family]] = {
     "trackers": trackers.attacks,
     "averaging": averaging.attacks,
