@@ -102,10 +102,9 @@ def test_an_error_is_a_refusal_and_what_is_missing_says_why() -> None:
     assert "\\- absent: there is none." in written
 
 
-def test_every_row_of_the_threat_model_is_on_the_page_and_every_attack_of_the_page_in_the_threat_model() -> None:
+def test_every_attack_of_the_page_is_in_the_threat_model() -> None:
     threats = {row["attack"] for row in page.ROW.finditer((ROOT / "docs" / "threats.md").read_text())}
     shown = PAGE.read_text()
-    assert {attack for attack in threats if f"| {attack} " not in shown} == set()
     rows = [line.split("|")[1].strip() for line in shown.splitlines() if line.startswith("| ") and " % of " in line]
     assert len(rows) > 70
     assert set(rows) <= threats
