@@ -137,7 +137,7 @@ def wish(
     if not isinstance(quasi_identifiers, dict) or not quasi_identifiers:
         raise InvalidParameterError("quasi_identifiers is an object: a hierarchy for each column", USAGE)
     values = [] if sensitive is None else [sensitive]
-    kept = [given("keep", name) for name in keep or []]
+    kept = tabulation.each_name("keep", keep)
     table = tabulation.source(
         plpy, relation, ("quasi_identifiers", list(quasi_identifiers)), ("sensitive", values), ("keep", kept),
         ("unit", [] if unit is None or unit in kept else [unit]),

@@ -169,7 +169,7 @@ def best_ranges(
     from discreet.server import tabulation
 
     name = given("column_name", column_name)
-    others = [given("within", each) for each in within or []]
+    others = tabulation.each_name("within", within)
     table = tabulation.source(plpy, relation, ("column_name", [name]), ("within", others))
     rows = tabulation.coded(plpy, table, [name, *others], texts=True)
     return found_ranges(table.types[name], name, rows.texts[0], rows.codes, rows.count, ranges, lower, upper)
@@ -192,7 +192,7 @@ def create_release_view(
 
     claim = Claim.of(k, l_wanted, None, "equal", sensitive, 0)
     keys = tabulation.named("quasi_identifiers", quasi_identifiers)
-    others = [given("keep", each) for each in keep or []]
+    others = tabulation.each_name("keep", keep)
     table = tabulation.source(
         plpy, relation, ("quasi_identifiers", keys), ("sensitive", listed(sensitive)), ("keep", others),
         ("unit", [] if unit in others else listed(unit)),

@@ -98,10 +98,17 @@ def source(plpy: Plpy, relation: str | None, *groups: tuple[str, Sequence[str]])
 
 def named(argument: str, names: Sequence[str | None] | None) -> list[str]:
     """Names of columns, at least one."""
-    listed = [given(argument, name) for name in given(argument, names)]
+    listed = each_name(argument, given(argument, names))
     if not listed:
         raise InvalidParameterError(f"{argument} is empty", "Name at least one column.")
     return listed
+
+
+def each_name(argument: str, names: Sequence[str | None] | None) -> list[str]:
+    """Names of columns, perhaps none. Of an SQL array with several dimensions PL/Python makes lists in a list."""
+    if any(isinstance(name, list) for name in names or []):
+        raise InvalidParameterError(f"{argument} is a list of lists", "Give one plain list, such as '{a,b}'.")
+    return [given(argument, name) for name in names or []]
 
 
 def counted(table: Source, columns: Sequence[str], keys: int, nulls: str) -> str:
