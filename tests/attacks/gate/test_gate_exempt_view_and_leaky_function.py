@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
+import pytest
 from tests.messages import notices
 from tests.office import Office
 
@@ -16,6 +17,7 @@ LEAK = """
     CREATE FUNCTION nora.leak(text, numeric) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 AS
     $$BEGIN RAISE NOTICE 'leak %', $1; RETURN true; END$$
 """
+HALVES = "SELECT name, salary FROM hr.person WHERE id = 3 UNION ALL SELECT name, salary FROM hr.person WHERE id = 7"
 READ = "SELECT name FROM hr.staff WHERE nora.leak(name, salary)"
 
 
@@ -42,5 +44,26 @@ def test_an_exempt_view_shows_its_own_rows_only(office: Office, nora: psycopg.Co
         heard = notices(nora)
         assert len(nora.execute(READ).fetchall()) == 2
         assert leaked(heard) == {"leak canary 3", "leak canary 7"}
+    finally:
+        office.admin.execute("SELECT discreet.exempt_view('hr.staff', false); DROP VIEW hr.staff")
+
+
+def test_a_view_that_postgresql_takes_apart_is_not_exempted(office: Office, nora: psycopg.Connection[Any]) -> None:
+    """A UNION ALL as a whole view is flattened, barrier or not; within FROM it is not."""
+    office.admin.execute(f"CREATE VIEW hr.staff AS {HALVES}")
+    try:
+        office.admin.execute("GRANT SELECT ON hr.staff TO nora")
+        nora.execute(LEAK.replace("CREATE", "CREATE OR REPLACE", 1))
+        with pytest.raises(psycopg.Error, match="no barrier"):
+            office.admin.execute("SELECT discreet.exempt_view('hr.staff')")
+        office.admin.execute(f"CREATE OR REPLACE VIEW hr.staff AS SELECT * FROM ({HALVES}) AS half")
+        office.admin.execute("SELECT discreet.exempt_view('hr.staff')")
+        heard = notices(nora)
+        assert len(nora.execute(READ).fetchall()) == 2
+        assert leaked(heard) == {"leak canary 3", "leak canary 7"}
+
+        office.admin.execute(f"CREATE OR REPLACE VIEW hr.staff WITH (security_barrier) AS {HALVES}")
+        ((status,),) = office.truth("SELECT status FROM discreet.check_installation() WHERE item = 'exempt views'")
+        assert status == "problem"
     finally:
         office.admin.execute("SELECT discreet.exempt_view('hr.staff', false); DROP VIEW hr.staff")

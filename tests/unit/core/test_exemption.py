@@ -20,9 +20,13 @@ OWN = Below("hr.employee", "staff", owned_by_caller=True)
 class CatalogOfViews(CatalogInMemory):
     below: list[Below] = field(default_factory=list)
     exempted: set[str] = field(default_factory=set)
+    unions: set[str] = field(default_factory=set)
 
     def protected_below(self, view: Relation) -> list[Below]:
         return self.below
+
+    def is_union(self, view: Relation) -> bool:
+        return view.quoted_name in self.unions
 
     def exempt(self, view: Relation) -> None:
         self.exempted.add(view.quoted_name)
@@ -70,4 +74,12 @@ def test_all_else_is_refused(
     views = catalog(who, *below)
     with pytest.raises(DiscreetError, match=words):
         exempt_view(views, name, exempt)
+    assert views.exempted == set()
+
+
+def test_a_union_is_not_exempted() -> None:
+    views = catalog(CURATOR, OWN)
+    views.unions.add("hr.names")
+    with pytest.raises(DiscreetError, match="UNION"):
+        exempt_view(views, "hr.names", True)
     assert views.exempted == set()

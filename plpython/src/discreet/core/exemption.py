@@ -26,6 +26,10 @@ class Below:
 
 class ViewCatalog(Catalog, Protocol):
     def protected_below(self, view: Relation) -> list[Below]: ...
+    def is_union(self, view: Relation) -> bool:
+        """Whether the view is a UNION, INTERSECT or EXCEPT as a whole."""
+        ...
+
     def exempt(self, view: Relation) -> None: ...
     def guard(self, view: Relation) -> bool:
         """Whether the view was exempt before."""
@@ -58,6 +62,12 @@ def exempt_view(catalog: ViewCatalog, name: str | None, exempt: bool | None) -> 
         raise InvalidParameterError(
             f"{view.quoted_name} names no protected table",
             "Exempt the views that name one; what is read through them is decided by GRANT.",
+        )
+    elif catalog.is_union(view):
+        # PostgreSQL takes a UNION ALL apart, though it is a barrier, and asks its readers' conditions first
+        raise InvalidParameterError(
+            f"{view.quoted_name} is a UNION, which is no barrier to functions in WHERE",
+            "Write it as SELECT * FROM (… UNION ALL …) AS part.",
         )
     else:
         catalog.exempt(view)

@@ -72,6 +72,9 @@ BELOW = """
     ORDER BY 1
 """
 
+# the outermost query is written last; the colon before the word would begin a parameter
+UNION_OF_VIEW = "substring(r.ev_action::text FROM '.*.setOperations (.)') = '{'"
+
 
 def require_built_in(column: Column) -> None:
     """Input functions and casts of a user's type would run with our rights."""
@@ -412,6 +415,10 @@ class DatabaseCatalog:
     def protected_below(self, view: Relation) -> list[Below]:
         rows = self._run(BELOW, oid=view.oid)
         return [Below(row["relation"], row["dataset"], row["owned"]) for row in rows]
+
+    def is_union(self, view: Relation) -> bool:
+        found = f"SELECT FROM pg_rewrite r WHERE r.ev_class = :oid::oid AND r.ev_type = '1' AND {UNION_OF_VIEW}"
+        return len(self._run(found, oid=view.oid)) > 0
 
     def exempt(self, view: Relation) -> None:
         # else a function in an analyst's WHERE could see the rows that it leaves out

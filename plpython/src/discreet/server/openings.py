@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from discreet.server.catalog import UNION_OF_VIEW
 from discreet.server.plpy import Plpy, run
 
 Finding = tuple[str, str, str]
@@ -54,7 +55,9 @@ READABLE = f"""{GUARDED}
             WHERE has_any_column_privilege(a.oid, g.relation, 'SELECT')
               AND NOT has_any_column_privilege(a.oid, g.people, 'SELECT')) AS analysts,
            EXISTS (SELECT FROM pg_options_to_table(c.reloptions) o
-                   WHERE o.option_name = 'security_barrier' AND o.option_value::boolean) AS barrier
+                   WHERE o.option_name = 'security_barrier' AND o.option_value::boolean)
+           AND NOT EXISTS (SELECT FROM pg_rewrite r
+                           WHERE r.ev_class = c.oid AND r.ev_type = '1' AND {UNION_OF_VIEW}) AS barrier
     FROM guarded g JOIN pg_class c ON c.oid = g.relation LEFT JOIN discreet._exempt_view e ON e.view = g.relation
     WHERE c.relkind = 'm' OR e.view IS NOT NULL
     ORDER BY 1
@@ -90,7 +93,7 @@ def readable_views(plpy: Plpy) -> Iterator[Finding]:
                 "exempt views",
                 PROBLEM,
                 f"{row['relation']} shows {row['analysts']} also the rows that it leaves out, to functions in WHERE: "
-                f"ALTER VIEW {row['relation']} SET (security_barrier)",
+                f"ALTER VIEW {row['relation']} SET (security_barrier), and put a UNION into FROM",
             )
         elif row["exempt"]:
             yield "exempt views", WARNING, f"{row['relation']} shows rows of protected tables to {row['analysts']}"
