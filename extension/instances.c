@@ -14,6 +14,7 @@
 #include "executor/executor.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -41,6 +42,7 @@ typedef struct Entity
 {
 	/* the table, while a statement runs */
 	bool		open;
+	MemoryContext keep;			/* all that is known of it */
 	Oid			base;
 	int64		session;		/* its label */
 	Snapshot	snapshot;
@@ -262,14 +264,33 @@ close_table(Datum argument)
 	index_close(entity->key, AccessShareLock);
 	close_above(&entity->above);
 	UnregisterSnapshot(entity->snapshot);
+	MemoryContextDelete(entity->keep);
 }
 
+/* Everybody may call this, to read a multilevel table at the label of the session; at others, who may read all of its rows. */
+static void
+refuse_other_label(Oid base)
+{
+	AclResult	granted = pg_class_aclcheck(base, GetUserId(), ACL_SELECT);
+
+	if (granted != ACLCHECK_OK)
+		aclcheck_error(granted, OBJECT_TABLE, get_rel_name(base));
+}
+
+/* A nested loop opens it again for each of its rows. */
 static Entity *
 open_table(FunctionCallInfo fcinfo, int64 session)
 {
-	MemoryContext before = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	Entity	   *entity = palloc0(sizeof(Entity));
+	Entity	   *entity = (Entity *) fcinfo->flinfo->fn_extra;
+	MemoryContext before;
 
+	if (entity == NULL)
+		fcinfo->flinfo->fn_extra = entity = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(Entity));
+	memset(entity, 0, sizeof(Entity));
+	if (!PG_ARGISNULL(3))
+		refuse_other_label(PG_GETARG_OID(0));
+	entity->keep = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "discreet entities", ALLOCSET_SMALL_SIZES);
+	before = MemoryContextSwitchTo(entity->keep);
 	entity->base = PG_GETARG_OID(0);
 	entity->session = session;
 	entity->next = -1;
@@ -281,7 +302,6 @@ open_table(FunctionCallInfo fcinfo, int64 session)
 	entity->memory = AllocSetContextCreate(CurrentMemoryContext, "discreet entity", ALLOCSET_DEFAULT_SIZES);
 	entity->open = true;
 	RegisterExprContextCallback(((ReturnSetInfo *) fcinfo->resultinfo)->econtext, close_table, PointerGetDatum(entity));
-	fcinfo->flinfo->fn_extra = entity;
 	MemoryContextSwitchTo(before);
 	return entity;
 }
@@ -291,7 +311,7 @@ open_table(FunctionCallInfo fcinfo, int64 session)
 static void
 count_rows(Entity *entity)
 {
-	MemoryContext before = MemoryContextSwitchTo(GetMemoryChunkContext(entity));
+	MemoryContext before = MemoryContextSwitchTo(entity->keep);
 	Entities	seen = {0};
 	int64		label;
 	int64		number;
@@ -385,6 +405,8 @@ take_root(Entity *entity, StoredRow *above, int64 number)
 		Oid			type = entity->key->rd_opcintype[n];
 		Oid			equals = get_opfamily_member(entity->key->rd_opfamily[n], type, type, BTEqualStrategyNumber);
 
+		if (above->nulls[known->indkey.values[n] - 1])
+			elog(ERROR, "a NULL in the key of an entity");
 		ScanKeyEntryInitialize(&keys[n], 0, n + 1, BTEqualStrategyNumber, InvalidOid, entity->key->rd_indcollation[n],
 							   get_opcode(equals), above->values[known->indkey.values[n] - 1]);
 	}
@@ -521,7 +543,7 @@ discreet_instances(PG_FUNCTION_ARGS)
 		HeapTupleHeader above = PG_GETARG_HEAPTUPLEHEADER(1);
 
 		/* what index scans keep must last as long as they do */
-		before = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+		before = MemoryContextSwitchTo(entity->keep);
 		if (read_entity(entity, above))
 			entity->next = 0;
 		MemoryContextSwitchTo(before);

@@ -106,6 +106,21 @@ def test_an_entity_of_many_rows_can_be_cancelled(employee: Subjects) -> None:
     assert refused(admin, f"SELECT count(*) FROM ({everything}) shown").sqlstate == "57014"
 
 
+def test_nested_loops_do_not_fill_the_memory(smith_and_brown: Subjects) -> None:
+    """Each turn reads the entities with several versions anew."""
+    session = smith_and_brown.at("S")
+    again = """
+        SELECT name FROM generate_series(1, 2000) n,
+        LATERAL (SELECT name FROM employee WHERE name = CASE n % 2 WHEN 0 THEN 'Smith' ELSE 'Brown' END OFFSET 0) shown
+    """
+    with session.transaction():
+        session.execute(f"DECLARE turns CURSOR FOR {again}")
+        assert len(session.execute("FETCH 1999 FROM turns").fetchall()) == 1999
+        kept = "SELECT count(*) < 10 FROM pg_backend_memory_contexts WHERE name LIKE 'discreet entit%'"
+        smith_and_brown.admin.execute(f"GRANT pg_read_all_stats TO {session.info.user}")
+        assert session.execute(kept).fetchall() == [(True,)]
+
+
 def test_rows_of_an_entity_are_those_of_a_multilevel_table(employee: Subjects) -> None:
     employee.admin.execute("CREATE TYPE odd AS (_label text, _dead text, _source text)")
     for base, row in (("employee_mls", "ROW('1', '2', '3')::odd"), ("pg_class", "NULL::pg_class")):
