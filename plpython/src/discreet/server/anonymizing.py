@@ -82,6 +82,7 @@ class Measured:
 def measured(
     plpy: Plpy, table: Source, keys: list[str], sensitive: str | None, distance: str, unit: str | None
 ) -> Measured:
+    table = tabulation.as_seen(table, keys)
     sizes = tabulation.class_sizes(plpy, table, keys, unit)
     found = None if sensitive is None else tabulation.tabulate(plpy, table, keys, [sensitive], "own", unit=unit)
     if found is None:
@@ -270,7 +271,7 @@ def _write(
     plpy.execute(f"ANALYZE {MAP}; ANALYZE {CLASS}")
     labelled = {place for place, _ in recoded}
     published = [
-        f"k.l{place} AS {identifier(name)}" if place in labelled else f"r.{identifier(name)}"
+        f"k.l{place} AS {identifier(name)}" if place in labelled else _one_look(wanted.table, name)
         for place, name in enumerate(wanted.keys)
     ] + [f"r.{identifier(name)}" for name in [*([wanted.sensitive] if wanted.sensitive else []), *wanted.keep]]
     record = ", ".join(f"r.{identifier(name)}" for name in columns)
@@ -293,6 +294,13 @@ def _write(
         shown = ", ".join(identifier(name) for name in names)
         plpy.execute(f"CREATE TABLE {wanted.target} AS SELECT {shown} FROM {WHOSE} ORDER BY {PLACE}{order}")
     plpy.execute(f"ANALYZE {wanted.target}")
+
+
+def _one_look(table: Source, name: str) -> str:
+    """The value; where equal ones may look different, that of one row for all of its class."""
+    if name not in table.many_looks:
+        return f"r.{identifier(name)}"
+    return f"first_value(r.{identifier(name)}) OVER (PARTITION BY k.class) AS {identifier(name)}"
 
 
 def _report(

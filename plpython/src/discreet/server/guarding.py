@@ -160,9 +160,14 @@ def create_view(
             ranks.append(f"dense_rank() OVER ({part}, {value} ORDER BY u) AS holder")
             counts.append(f"max(holder) OVER ({part}) AS holders")
             conditions.append("holders < size")
+    # values that are equal may look different: a class shows those of one row
+    seen = {f"c{place}": f"l{place}" for place, name in enumerate(named) if name in keys and name in table.many_looks}
+    counts += [f"first_value({value}) OVER ({part}) AS {look}" for value, look in seen.items()]
     ranked = f"SELECT {', '.join(['*', *ranks])} FROM ({rows}) AS r"
     counted = f"SELECT {', '.join(['*', *counts])} FROM ({ranked}) AS v"
-    shown_columns = ", ".join(f"c{place} AS {identifier(name)}" for place, name in enumerate(named))
+    shown_columns = ", ".join(
+        f"{seen.get(f'c{place}', f'c{place}')} AS {identifier(name)}" for place, name in enumerate(named)
+    )
     plpy.execute(
         f"CREATE VIEW {target} WITH (security_barrier) AS"
         f" SELECT {shown_columns} FROM ({counted}) AS t WHERE {' AND '.join(conditions)}"

@@ -31,7 +31,7 @@ def k_anonymity(
 
     keys = tabulation.named("quasi_identifiers", quasi_identifiers)
     table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("unit", listed(unit)))
-    return tabulation.smallest_class(plpy, table, keys, nulls, unit)
+    return tabulation.smallest_class(plpy, tabulation.as_seen(table, keys), keys, nulls, unit)
 
 
 @sql_errors
@@ -53,7 +53,7 @@ def l_diversity(
     table = tabulation.source(
         plpy, relation, ("quasi_identifiers", keys), ("sensitive", values), ("unit", listed(unit))
     )
-    found = tabulation.tabulate(plpy, table, keys, values, nulls, unit=unit)
+    found = tabulation.tabulate(plpy, tabulation.as_seen(table, keys), keys, values, nulls, unit=unit)
     return None if found is None else min(wanted.measured(composition) for composition in found.compositions)
 
 
@@ -73,7 +73,7 @@ def t_closeness(
     wanted = Closeness.of(distance, document(hierarchy))
     keys, values = tabulation.named("quasi_identifiers", quasi_identifiers), tabulation.named("sensitive", sensitive)
     table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("sensitive", values))
-    found = tabulation.tabulate(plpy, table, keys, values, nulls, wanted.tree is not None)
+    found = tabulation.tabulate(plpy, tabulation.as_seen(table, keys), keys, values, nulls, wanted.tree is not None)
     if found is None:
         return None
     each = zip(found.compositions, values, found.texts, strict=True)
@@ -96,7 +96,7 @@ def measure(
     table = tabulation.source(
         plpy, relation, ("quasi_identifiers", keys), ("sensitive", values), ("unit", listed(unit))
     )
-    found = tabulation.tabulate(plpy, table, keys, values, nulls, unit=unit)
+    found = tabulation.tabulate(plpy, tabulation.as_seen(table, keys), keys, values, nulls, unit=unit)
     return [] if found is None else list(all_measures(values, found.compositions))
 
 
@@ -120,7 +120,7 @@ def disclosure_risk(
     table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("unit", listed(unit)))
     if unit is not None:
         tabulation.require_people(plpy, table, unit)
-    rows = tabulation.coded(plpy, table, [*keys, *listed(unit)])
+    rows = tabulation.coded(plpy, tabulation.as_seen(table, keys), [*keys, *listed(unit)])
     if not len(rows.count):
         return []
     codes, person = rows.split(len(keys), unit)

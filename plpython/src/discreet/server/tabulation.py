@@ -33,15 +33,22 @@ RELATION = """
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid = to_regclass(:name::text)
 """
+# equal numbers may be written differently, as 1.0 and 1.00, and so may words of some collations: `many_looks`
 COLUMNS = """
-    WITH RECURSIVE base(name, place, type, readable) AS (
-        SELECT attname, attnum, atttypid, has_column_privilege(attrelid, attnum, 'SELECT')
+    WITH RECURSIVE base(name, place, type, readable, modifier, sorting) AS (
+        SELECT attname, attnum, atttypid, has_column_privilege(attrelid, attnum, 'SELECT'), atttypmod, attcollation
         FROM pg_attribute WHERE attrelid = :oid::oid AND attnum > 0 AND NOT attisdropped
         UNION ALL
-        SELECT b.name, b.place, t.typbasetype, b.readable
+        SELECT b.name, b.place, t.typbasetype, b.readable, t.typtypmod, b.sorting
         FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
-    SELECT b.name, b.readable, format_type(t.oid, -1) AS type
-    FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype <> 'd' ORDER BY b.place
+    SELECT b.name, b.readable, format_type(t.oid, -1) AS type,
+           NOT (t.typtype = 'e'
+                OR t.oid = ANY ('{bool,int2,int4,int8,oid,date,time,timestamp,timestamptz,uuid,bytea}'::regtype[])
+                OR t.oid = ANY ('{text,varchar,name}'::regtype[]) AND c.collisdeterministic
+                OR t.oid = ANY ('{numeric,bpchar}'::regtype[]) AND b.modifier >= 0
+                   AND coalesce(c.collisdeterministic, true)) AS many_looks
+    FROM base b JOIN pg_type t ON t.oid = b.type LEFT JOIN pg_collation c ON c.oid = b.sorting
+    WHERE t.typtype <> 'd' ORDER BY b.place
 """
 
 # grouping in memory is several times faster than on disk; the least that a measurement takes itself.
@@ -57,11 +64,16 @@ ROWS_BITS = 40
 
 @dataclass(frozen=True)
 class Source:
-    """A relation that the caller may read, and the types of its columns."""
+    """A relation that the caller may read, and the types of its columns.
+
+    `many_looks` are those whose equal values may look different; `as_texts` those that are told apart by their looks.
+    """
 
     name: str
     oid: int
     types: dict[str, str]
+    many_looks: frozenset[str]
+    as_texts: frozenset[str] = frozenset()
 
 
 def identifier(name: str) -> str:
@@ -93,7 +105,14 @@ def source(plpy: Plpy, relation: str | None, *groups: tuple[str, Sequence[str]])
         raise InsufficientPrivilegeError(
             f"permission denied for {found['name']}", "Releases are made with your own rights: you need SELECT on it."
         )
-    return Source(found["name"], int(found["oid"]), {name: row["type"] for name, row in columns.items()})
+    types = {name: row["type"] for name, row in columns.items()}
+    many_looks = frozenset(name for name, row in columns.items() if row["many_looks"])
+    return Source(found["name"], int(found["oid"]), types, many_looks)
+
+
+def as_seen(table: Source, keys: Sequence[str]) -> Source:
+    """The relation in the eyes of a reader, to whom values that look different are not the same."""
+    return replace(table, as_texts=table.many_looks & set(keys))
 
 
 def named(argument: str, names: Sequence[str | None] | None) -> list[str]:
@@ -118,7 +137,8 @@ def counted(table: Source, columns: Sequence[str], keys: int, nulls: str) -> str
 
 
 def _shown(table: Source, columns: Sequence[str], keys: int, nulls: str, unit: str | None = None) -> str:
-    shown = [f"{identifier(name)} AS c{place}" for place, name in enumerate(columns)]
+    looks = dict.fromkeys(table.as_texts, '::text COLLATE "C"')
+    shown = [f"{identifier(name)}{looks.get(name, '')} AS c{place}" for place, name in enumerate(columns)]
     if nulls == "conservative":
         missing = " OR ".join(f"{identifier(name)} IS NULL" for name in columns[:keys])
         shown.append(f"CASE WHEN {missing} THEN row_number() OVER () ELSE 0 END AS alone")
