@@ -65,3 +65,33 @@ def test_a_search_path_changes_nothing(levels: Levels, middle: Connection) -> No
     finally:
         middle.close()
         levels.admin.execute("SELECT discreet.mls_drop('plain'); DROP SCHEMA hostile CASCADE")
+
+
+INDEXED = """
+    CREATE SCHEMA hostile;
+    GRANT ALL ON SCHEMA hostile TO mls_middle;
+    CREATE FUNCTION usual(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$BEGIN RETURN lower($1); END$$;
+    CREATE TABLE indexed (name text PRIMARY KEY, salary int);
+    CREATE INDEX ON indexed ({index});
+    GRANT INSERT ON indexed TO mls_middle;
+    SELECT discreet.mls_table('indexed', ARRAY['name']);
+"""
+LOWER = "CREATE FUNCTION hostile.lower(text) RETURNS text LANGUAGE plpgsql AS $$BEGIN RAISE 'as %', current_user; END$$"
+
+
+@pytest.mark.parametrize("index", ["usual(name)", "salary) WHERE (usual(name) <> 'x'"])
+def test_functions_of_an_index_look_up_names_in_no_path_of_the_writer(
+    levels: Levels, middle: Connection, index: str
+) -> None:
+    """They run as the owner of the table, a superuser."""
+    levels.admin.execute(INDEXED.format(index=index))
+    try:
+        middle.execute(LOWER)
+        middle.execute("SET search_path = hostile, pg_catalog, public")
+        with pytest.raises(psycopg.Error, match="as mls_middle"):
+            middle.execute("SELECT usual('Rossi')")
+        middle.execute("INSERT INTO public.indexed (name) VALUES ('Rossi')")
+        assert middle.execute("SHOW search_path").fetchone() == ("hostile, pg_catalog, public",)
+    finally:
+        middle.close()
+        levels.admin.execute("SELECT discreet.mls_drop('indexed'); DROP FUNCTION usual; DROP SCHEMA hostile CASCADE")

@@ -189,3 +189,20 @@ def test_giving_labels_without_trust_is_denied(employee: Subjects) -> None:
     # the label that it would have anyway may be given
     employee.at("C").execute("INSERT INTO employee (name, name_label) VALUES ('Rossi', 'C')")
     assert employee.seen("C", columns="name") == [("Rossi",)]
+
+
+def test_what_stores_a_row_takes_rows_of_multilevel_tables_alone(employee: Subjects) -> None:
+    """Only triggers and superusers may call it."""
+    nobody = "ROW(" + ", ".join(["NULL"] * 8) + ")::employee"
+    for arguments in (
+        "NULL, NULL, NULL, NULL, NULL",
+        "'pg_class', ROW(1), 0, NULL, ''",
+        "'employee_mls', NULL::employee, 1, NULL, ''",
+        "'employee_mls', ROW(1), 1, NULL, ''",
+        f"'employee_mls', {nobody}, 1, NULL, ''",
+    ):
+        assert refused(employee.admin, f"SELECT discreet._insert_root({arguments})").sqlstate == "XX000"
+    assert (
+        refused(employee.at("C"), f"SELECT discreet._insert_root('employee_mls', {nobody}, 1, NULL, '')").sqlstate
+        == "42501"
+    )
