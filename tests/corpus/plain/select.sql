@@ -9,7 +9,6 @@ SELECT salary, name FROM hr.person WHERE id > 1990 ORDER BY 1 DESC, 2;
 SELECT name FROM hr.person ORDER BY name USING >;
 -- refused
 SELECT p.* FROM hr.person* p WHERE name = 'can' || 'ary 7';
--- refused
 SELECT DISTINCT dept FROM hr.person;
 -- refused
 SELECT DISTINCT ON (dept) dept, name FROM hr.person ORDER BY dept, salary DESC;

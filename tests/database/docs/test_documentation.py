@@ -23,7 +23,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:<!-- role: (\w+) -->\n)?```sql\n(.*?)```\n(?:```text\n(.*?)```)?", re.DOTALL)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def demo_database(cluster: Cluster) -> Iterator[Database]:
     """What the first chapter of `make demo` leaves behind, its curator's acts and questions included."""
     tour.set_stage(cluster)
