@@ -21,11 +21,11 @@ TAMPERINGS = {
         "UPDATE discreet._charge SET id = -2 WHERE id = 2; UPDATE discreet._charge SET id = 2 WHERE id = 3;"
         "UPDATE discreet._charge SET id = 3 WHERE id = -2", 2),
     "one put before the first": (
-        "INSERT INTO discreet._charge SELECT dataset, 0, at, role, epsilon, amount, delta, question, details, hash"
-        " FROM discreet._charge WHERE id = 1", 0),
+        "INSERT INTO discreet._charge SELECT dataset, label, 0, at, role, epsilon, amount, delta, question, details,"
+        " hash FROM discreet._charge WHERE id = 1", 0),
     "copied to the end": (
-        "INSERT INTO discreet._charge SELECT dataset, 7, at, role, epsilon, amount, delta, question, details, hash"
-        " FROM discreet._charge WHERE id = 6", 7),
+        "INSERT INTO discreet._charge SELECT dataset, label, 7, at, role, epsilon, amount, delta, question, details,"
+        " hash FROM discreet._charge WHERE id = 6", 7),
     "moved to another dataset": ("UPDATE discreet._charge SET dataset = 'default' WHERE id = 6", None),
 }  # fmt: skip
 LOG = "SELECT charges, intact, first_bad, finding, head FROM discreet.verify_log() WHERE dataset = 'people'"
