@@ -992,11 +992,26 @@ refuse_functions(Node *node, void *context)
 	return expression_tree_walker(node, refuse_functions, context);
 }
 
+/* Most statements have no aggregate, nor another query inside that could have one: they pay for no more than this look. */
+static bool
+may_aggregate(Query *query)
+{
+	ListCell   *cell;
+
+	if (query->hasAggs || query->hasSubLinks || query->cteList != NIL)
+		return true;
+	foreach(cell, query->rtable)
+		if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_SUBQUERY)
+			return true;
+	return false;
+}
+
 static PlannedStmt *
 plan_statement(Query *query, const char *text, int options, ParamListInfo parameters)
 {
 	/* the schema is not there in every database */
-	if (OidIsValid(get_namespace_oid("discreet", true)) && finds_dp_aggregate((Node *) query, NULL))
+	if (may_aggregate(query) && OidIsValid(get_namespace_oid("discreet", true)) &&
+		finds_dp_aggregate((Node *) query, NULL))
 		refuse_functions((Node *) query, NULL);
 	if (previous_planner)
 		return previous_planner(query, text, options, parameters);

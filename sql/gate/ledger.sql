@@ -22,7 +22,7 @@ BEGIN
         WHERE c.relkind <> 'v' OR EXISTS (SELECT FROM discreet._protected_table p JOIN discreet._multilevel_table m USING (relation)
                                           WHERE relation = c.oid)),
     kept AS (
-        SELECT f.*, p.relation AS protected
+        SELECT f.*, ARRAY(SELECT u.columns[1] FROM discreet._unique_combinations(f.oid) u WHERE cardinality(u.columns) = 1) AS identifying
         FROM found f
         LEFT JOIN discreet._protected_table p ON p.relation = f.oid
         WHERE p.policy <> 'public'
@@ -39,8 +39,7 @@ BEGIN
                 'lower', c.lower::text, 'upper', c.upper::text, 'categories', to_jsonb(c.categories),
                 'hidden', coalesce(c.visibility = 'hidden', false), 'public', coalesce(c.visibility = 'public', false),
                 'not_null', a.attnotnull, 'number', a.attnum,
-                'identifies', a.attnum = p.unit_attnum
-                              OR EXISTS (SELECT FROM discreet._unique_combinations(k.oid) u WHERE u.columns = ARRAY[a.attname]))
+                'identifies', a.attnum = p.unit_attnum OR a.attname = ANY (k.identifying))
                 ORDER BY a.attnum)
             FROM pg_attribute a
             LEFT JOIN discreet._protected_table p ON p.relation = k.oid
@@ -86,9 +85,8 @@ BEGIN
     -- built in, looking at nothing but their arguments, whatever the types of these
     SELECT coalesce(jsonb_agg(f), '[]') INTO harmless
     FROM jsonb_array_elements_text(request->'functions') f
-    WHERE EXISTS (SELECT FROM pg_proc p WHERE p.proname = f AND p.pronamespace = 'pg_catalog'::regnamespace)
-      AND NOT EXISTS (SELECT FROM pg_proc p WHERE p.proname = f AND p.pronamespace = 'pg_catalog'::regnamespace
-                      AND (p.provolatile <> 'i' OR p.proretset));
+    WHERE (SELECT bool_and(p.provolatile = 'i' AND NOT p.proretset)
+           FROM pg_proc p WHERE p.proname = f AND p.pronamespace = 'pg_catalog'::regnamespace);
 
     RETURN jsonb_build_object('relations', described, 'views', views, 'datasets', people, 'harmless', harmless);
 END
@@ -134,6 +132,7 @@ STABLE
 STRICT
 PARALLEL UNSAFE
 SECURITY INVOKER
+ROWS 5
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 #variable_conflict use_column
@@ -191,14 +190,19 @@ PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
-#variable_conflict use_column
+DECLARE
+    base oid := $1;
+    below oid;
 BEGIN
-    RETURN (
-    WITH RECURSIVE base(type) AS (
-        SELECT $1 UNION ALL SELECT t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
-    SELECT CASE WHEN EXISTS (SELECT FROM pg_collation c WHERE c.oid = $2 AND NOT c.collisdeterministic) THEN 'nondeterministic text'
-                ELSE format_type(b.type, NULL) END
-    FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype <> 'd');
+    IF EXISTS (SELECT FROM pg_collation c WHERE c.oid = collation_oid AND NOT c.collisdeterministic) THEN
+        RETURN 'nondeterministic text';
+    END IF;
+    LOOP
+        SELECT t.typbasetype INTO below FROM pg_type t WHERE t.oid = base AND t.typtype = 'd';
+        EXIT WHEN NOT FOUND;
+        base := below;
+    END LOOP;
+    RETURN format_type(base, NULL);
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._base_type(oid, oid) IS 'The type below all domains.';

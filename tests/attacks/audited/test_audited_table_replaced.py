@@ -28,15 +28,21 @@ REPLACEMENTS = {
 }
 
 
+def forget(payroll: Payroll) -> None:
+    payroll.admin.execute("DROP TABLE IF EXISTS hr.wage, hr.next, hr.old, hr.pay")
+    payroll.admin.execute("DELETE FROM discreet._audit_name WHERE table_name <> 'employee'")
+
+
 @pytest.fixture
 def wages(payroll: Payroll) -> Iterator[Payroll]:
     """A table of wages, one question about which was answered."""
     payroll.admin.execute(MADE.format("wage") + PROTECTED)
-    assert payroll.ending(WHOLE) == "answer"
-    assert payroll.ending(BUT_ONE) == "DP006"
-    yield payroll
-    payroll.admin.execute("DROP TABLE IF EXISTS hr.wage, hr.old, hr.pay")
-    payroll.admin.execute("DELETE FROM discreet._audit_name WHERE table_name <> 'employee'")
+    try:
+        assert payroll.ending(WHOLE) == "answer"
+        assert payroll.ending(BUT_ONE) == "DP006"
+        yield payroll
+    finally:
+        forget(payroll)
 
 
 @pytest.mark.parametrize("way", REPLACEMENTS)
@@ -63,10 +69,13 @@ def test_a_renamed_table_keeps_its_history(wages: Payroll) -> None:
 
 def test_a_table_that_was_never_asked_about_may_be_replaced(payroll: Payroll) -> None:
     payroll.admin.execute(MADE.format("wage") + PROTECTED)
-    payroll.admin.execute(REPLACEMENTS["dropped and made again"] + PROTECTED)
-    assert payroll.ending(WHOLE) == "answer"
-    payroll.admin.execute("SELECT discreet.audit_reset('hr.wage', 'the end of the test'); DROP TABLE hr.wage")
-    assert payroll.truth("SELECT count(*) FROM discreet._audit_name WHERE table_name = 'wage'") == [(0,)]
+    try:
+        payroll.admin.execute(REPLACEMENTS["dropped and made again"] + PROTECTED)
+        assert payroll.ending(WHOLE) == "answer"
+        payroll.admin.execute("SELECT discreet.audit_reset('hr.wage', 'the end of the test'); DROP TABLE hr.wage")
+        assert payroll.truth("SELECT count(*) FROM discreet._audit_name WHERE table_name = 'wage'") == [(0,)]
+    finally:
+        forget(payroll)
 
 
 def test_people_named_otherwise_begin_anew_only_by_a_reset(wages: Payroll) -> None:

@@ -41,11 +41,13 @@ def test_answers_come_from_what_the_label_of_the_asker_shows(statistics: Levels)
 
 def test_neither_set_role_nor_a_wish_changes_the_label(statistics: Levels) -> None:
     statistics.admin.execute("GRANT mls_asks_high TO mls_asks_low")
-    session = statistics.at("asks_low")
-    session.execute("SET ROLE mls_asks_high")
-    assert session.execute(COUNT).fetchall() == [({"count": 1},)]
-    assert "not below the clearance" in refusal(session, "SET discreet.level = 'S'")[1]
-    statistics.admin.execute("REVOKE mls_asks_high FROM mls_asks_low")
+    try:
+        session = statistics.at("asks_low")
+        session.execute("SET ROLE mls_asks_high")
+        assert session.execute(COUNT).fetchall() == [({"count": 1},)]
+        assert "not below the clearance" in refusal(session, "SET discreet.level = 'S'")[1]
+    finally:
+        statistics.admin.execute("REVOKE mls_asks_high FROM mls_asks_low")
 
 
 def test_an_answer_from_above_is_not_given_again_below(statistics: Levels) -> None:

@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from tests.village import Village
 
 WRITES = """
@@ -24,6 +25,8 @@ def written(village: Village, question: str) -> list[tuple[object, ...]]:
         if set(village.admin.execute(LEDGERS).fetchall()) <= others:
             break
         time.sleep(0.1)
+    else:
+        pytest.fail("the ledger connection of the session does not end")
     after = village.nora.execute(WRITES).fetchall()
     return [
         (old[0], *(int(str(b)) - int(str(a)) for a, b in zip(old[1:], new[1:], strict=True)))

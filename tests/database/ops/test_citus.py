@@ -128,6 +128,7 @@ def test_the_workers_add_up(machines: Machines) -> None:
     assert "Task Count: 8" in plan
     assert re.search(r"count\(\*\).* sum\(discreet\._on_grid\(.* FROM hr\.person_\d+ person .*GROUP BY dept", task)
     ports = {int(port) for port in re.findall(r"host=127.0.0.1 port=(\d+)", plan)}
+    assert ports
     assert ports <= {worker.port for worker in machines.workers}
 
 
