@@ -58,20 +58,40 @@ fill_slot(Numbering *numbering, uint64 slot)
 	numbering->slots[at] = slot;
 }
 
+/* The most entries that so many slots are for. */
+static inline uint32
+most_entries(Size slots)
+{
+	return (uint32) ((slots - 1) / 4 * 3);
+}
+
 static void
-double_slots(Numbering *numbering)
+multiply_slots(Numbering *numbering, Size times)
 {
 	uint64	   *filled = numbering->slots;
 	Size		number = (Size) numbering->mask + 1;
 
-	if (number > PG_UINT32_MAX / 2)
+	if (times * number > (Size) PG_UINT32_MAX + 1)
 		leave_to_sql("too many people and groups");
-	numbering->slots = free_slots(numbering->context, 2 * number);
-	numbering->mask = (uint32) (2 * number - 1);
+	numbering->slots = free_slots(numbering->context, times * number);
+	numbering->mask = (uint32) (times * number - 1);
 	for (Size at = 0; at < number; at++)
 		if (filled[at] != 0)
 			fill_slot(numbering, filled[at]);
 	pfree(filled);
+}
+
+/* Makes room for so many entries at once. */
+void
+expect_entries(Numbering *numbering, uint32 entries)
+{
+	Size		number = (Size) numbering->mask + 1;
+	Size		times = 1;
+
+	while (most_entries(times * number) < entries)
+		times *= 2;
+	if (times > 1)
+		multiply_slots(numbering, times);
 }
 
 static void
@@ -100,8 +120,8 @@ add_entry(Numbering *numbering, uint32 hash, uint64 key)
 	uint32		number = numbering->used;
 	Entry	   *entry;
 
-	if (number >= numbering->mask / 4 * 3)
-		double_slots(numbering);
+	if (number >= most_entries((Size) numbering->mask + 1))
+		multiply_slots(numbering, 2);
 	if ((number & (CHUNK_ENTRIES - 1)) == 0)
 		add_chunk(numbering);
 	numbering->used++;

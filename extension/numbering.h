@@ -47,6 +47,7 @@ typedef struct Span
 extern void leave_to_sql(const char *reason) pg_attribute_noreturn();
 extern void *take_memory(MemoryContext context, Size size);
 extern void begin_numbering(Numbering *numbering, MemoryContext context, bool of_bytes, int values);
+extern void expect_entries(Numbering *numbering, uint32 entries);
 extern uint32 number_of_word(Numbering *numbering, uint64 word);
 extern void number_words(Numbering *numbering, const uint64 *words, uint32 *numbers, int count);
 extern uint32 number_of_span(Numbering *numbering, Span span);

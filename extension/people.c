@@ -22,7 +22,6 @@
 #include "utils/typcache.h"
 
 #define LONGEST_JSON 0x0FFFFFFF	/* more than a jsonb can hold */
-#define AHEAD 16				/* cells that are asked for before it is their turn */
 
 /* arguments of the transition function, after the state */
 enum
@@ -487,6 +486,7 @@ our_numbers(Numbering *numbering, const char **from, const uint32 *upper, const 
 	Span		spans[BATCH];
 
 	read_bytes(from, &used, sizeof(used));
+	expect_entries(numbering, used);
 	numbers = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * (Size) used);
 	for (uint32 done = 0; done < used; done += BATCH)
 	{
@@ -544,6 +544,7 @@ discreet_people_combine(PG_FUNCTION_ARGS)
 		groups = our_numbers(&people->keys[n].groups, &from, groups, texts);
 	}
 	read_bytes(&from, &cells, sizeof(cells));
+	expect_entries(&people->cells, cells);
 	for (uint32 n = 0; n < cells; n++)
 	{
 		uint64		cell;
@@ -654,98 +655,39 @@ secret_of_person(const People *people, uint32 person)
 							   question->seed);
 }
 
-static inline uint32
-person_of(uint64 cell)
+/* A cell of a person. */
+typedef struct Owned
 {
-	return cell >> 32;
-}
+	uint32		group;
+	uint32		cell;
+} Owned;
 
-static inline uint32
-group_of(uint64 cell)
-{
-	return (uint32) cell;
-}
-
-/* The numbers of all cells, person by person or group by group; ends[n] is behind the last of the n-th. */
-static uint32 *
-ordered_cells(People *people, uint32 (*owner) (uint64), uint32 owners, uint32 *ends)
+/* The cells of all, person by person; ends[n] is behind the last of the n-th. */
+static Owned *
+cells_by_person(People *people, uint32 *ends)
 {
 	Numbering  *cells = &people->cells;
-	uint32	   *ordered = take_memory(people->context, sizeof(uint32) * (Size) cells->used);
+	uint32		persons = people->persons.used;
+	Owned	   *owned = take_memory(people->context, sizeof(Owned) * (Size) cells->used);
 	uint32		before = 0;
 
-	memset(ends, 0, sizeof(uint32) * (Size) owners);
+	memset(ends, 0, sizeof(uint32) * (Size) persons);
 	for (uint32 n = 0; n < cells->used; n++)
-		ends[owner(entry_at(cells, n)->key)]++;
-	for (uint32 n = 0; n < owners; n++)
+		ends[entry_at(cells, n)->key >> 32]++;
+	for (uint32 n = 0; n < persons; n++)
 	{
-		uint32		of_owner = ends[n];
+		uint32		of_person = ends[n];
 
 		ends[n] = before;
-		before += of_owner;
+		before += of_person;
 	}
 	for (uint32 n = 0; n < cells->used; n++)
-		ordered[ends[owner(entry_at(cells, n)->key)]++] = n;
-	return ordered;
-}
-
-/*
- * Which cells are left out: each person keeps max_groups groups, those that come first by
- * hashtextextended(concat_ws('|', texts), secret of the person), texts. NULL when nobody can be in more.
- */
-static bool *
-cells_left_out(People *people)
-{
-	uint32		groups = number_of_groups(people);
-	uint32		persons = people->persons.used;
-	uint32		most = people->question.max_groups;
-	uint32	   *ends;
-	uint32	   *ordered;
-	bool	   *left_out;
-	Span	   *joined;
-	Place	   *places;
-
-	if (groups <= most)
-		return NULL;
-	left_out = take_memory(people->context, people->cells.used);
-	memset(left_out, false, people->cells.used);
-	ends = take_memory(people->context, sizeof(uint32) * (Size) persons);
-	ordered = ordered_cells(people, person_of, persons, ends);
-	places = take_memory(people->context, sizeof(Place) * (Size) groups);
-	joined = take_memory(people->context, sizeof(Span) * (Size) groups);
-	for (uint32 group = 0; group < groups; group++)
-		joined[group] = joined_texts(people, group);
-
-	for (uint32 person = 0; person < persons; person++)
 	{
-		uint32		first = person == 0 ? 0 : ends[person - 1];
-		uint32		count = ends[person] - first;
-		uint64		secret;
+		uint64		key = entry_at(cells, n)->key;
 
-		if (person % BATCH == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (count <= most)
-			continue;
-		secret = secret_of_person(people, person);
-		for (uint32 n = 0; n < count; n++)
-		{
-			uint32		cell = ordered[first + n];
-			uint32		group = group_of(entry_at(&people->cells, cell)->key);
-
-			places[n].cell = cell;
-			places[n].group = group;
-			places[n].hash = (int64) hash_bytes_extended((const unsigned char *) joined[group].data,
-														 joined[group].length, secret);
-		}
-		qsort_arg(places, count, sizeof(Place), compare_places, people);
-		for (uint32 n = most; n < count; n++)
-			left_out[places[n].cell] = true;
+		owned[ends[key >> 32]++] = (Owned) {(uint32) key, n};
 	}
-	pfree(places);
-	pfree(joined);
-	pfree(ordered);
-	pfree(ends);
-	return left_out;
+	return owned;
 }
 
 typedef struct Total
@@ -783,6 +725,96 @@ add_person(Total *total, const int64 *pieces, char kind, int64 max_rows)
 	total->sum += sum;
 	if (__builtin_add_overflow(total->squares, squares, &total->squares))
 		leave_to_sql("a sum of squares is beyond 128 bits");
+}
+
+/* Of all groups. One in which nobody counts is not there. */
+typedef struct Totals
+{
+	const People *people;
+	bool	   *present;
+	Total	   *totals;			/* of each group, those of its subjects */
+	int			waiting;
+	uint32		cells[BATCH];	/* that count, and wait for their memory to be near */
+} Totals;
+
+static void
+add_cells(Totals *totals)
+{
+	const Question *question = &totals->people->question;
+	const Numbering *cells = &totals->people->cells;
+
+	for (int n = 0; n < totals->waiting; n++)
+		__builtin_prefetch(entry_at(cells, totals->cells[n]));
+	for (int n = 0; n < totals->waiting; n++)
+	{
+		const Entry *cell = entry_at(cells, totals->cells[n]);
+		const int64 *pieces = cell->values;
+		uint32		group = (uint32) cell->key;
+		Total	   *total = totals->totals + (Size) group * question->subjects;
+
+		totals->present[group] = true;
+		for (int s = 0; s < question->subjects; s++)
+		{
+			add_person(total++, pieces, question->kinds[s], question->max_rows);
+			pieces += pieces_of(question->kinds[s]);
+		}
+	}
+	totals->waiting = 0;
+	CHECK_FOR_INTERRUPTS();
+}
+
+static inline void
+add_cell(Totals *totals, uint32 cell)
+{
+	totals->cells[totals->waiting] = cell;
+	if (++totals->waiting == BATCH)
+		add_cells(totals);
+}
+
+/*
+ * Each person counts in max_groups groups, those that come first by
+ * hashtextextended(concat_ws('|', texts), secret of the person), texts.
+ */
+static void
+add_chosen_cells(Totals *totals, People *people)
+{
+	uint32		groups = number_of_groups(people);
+	uint32		persons = people->persons.used;
+	uint32		most = people->question.max_groups;
+	uint32	   *ends = take_memory(people->context, sizeof(uint32) * (Size) persons);
+	Owned	   *owned = cells_by_person(people, ends);
+	Place	   *places = take_memory(people->context, sizeof(Place) * (Size) groups);
+	Span	   *joined = take_memory(people->context, sizeof(Span) * (Size) groups);
+
+	for (uint32 group = 0; group < groups; group++)
+		joined[group] = joined_texts(people, group);
+	for (uint32 person = 0; person < persons; person++)
+	{
+		const Owned *first = owned + (person == 0 ? 0 : ends[person - 1]);
+		uint32		count = owned + ends[person] - first;
+
+		for (uint32 n = 0; n < count; n++)
+			places[n] = (Place) {0, first[n].group, first[n].cell};
+		if (count > most)
+		{
+			uint64		secret = secret_of_person(people, person);
+
+			for (uint32 n = 0; n < count; n++)
+			{
+				Span		texts = joined[places[n].group];
+
+				places[n].hash = (int64) hash_bytes_extended((const unsigned char *) texts.data, texts.length, secret);
+			}
+			qsort_arg(places, count, sizeof(Place), compare_places, people);
+		}
+		for (uint32 n = 0; n < Min(count, most); n++)
+			add_cell(totals, places[n].cell);
+	}
+	add_cells(totals);
+	pfree(places);
+	pfree(joined);
+	pfree(owned);
+	pfree(ends);
 }
 
 static void
@@ -834,46 +866,27 @@ append_group(StringInfo json, const People *people, uint32 group, const Total *t
 	appendStringInfoChar(json, ']');
 }
 
-/*
- * Group by group. One in which nobody counts is not there: that it exists would tell of people who are in more groups
- * than they may.
- */
+/* Group by group. That one in which nobody counts exists, would tell of people who are in more groups than they may. */
 static void
 append_groups(StringInfo json, People *people)
 {
-	const Question *question = &people->question;
-	Numbering  *cells = &people->cells;
 	uint32		groups = number_of_groups(people);
-	bool	   *left_out = cells_left_out(people);
-	uint32	   *ends = take_memory(people->context, sizeof(uint32) * (Size) groups);
-	uint32	   *ordered = ordered_cells(people, group_of, groups, ends);
-	Total	   *totals = palloc(sizeof(Total) * question->subjects);
+	Size		size = sizeof(Total) * people->question.subjects * groups;
+	Totals		totals = {people, take_memory(people->context, groups), take_memory(people->context, size)};
 
-	for (uint32 group = 0; group < groups; group++)
+	memset(totals.present, false, groups);
+	memset(totals.totals, 0, size);
+	if (groups > people->question.max_groups)
+		add_chosen_cells(&totals, people);
+	else
 	{
-		bool		is_empty = true;
-
-		memset(totals, 0, sizeof(Total) * question->subjects);
-		for (uint32 n = group == 0 ? 0 : ends[group - 1]; n < ends[group]; n++)
-		{
-			int64	   *pieces = entry_at(cells, ordered[n])->values;
-
-			if (n % BATCH == 0)
-				CHECK_FOR_INTERRUPTS();
-			if (n + AHEAD < cells->used)
-				__builtin_prefetch(entry_at(cells, ordered[n + AHEAD]));
-			if (left_out != NULL && left_out[ordered[n]])
-				continue;
-			is_empty = false;
-			for (int s = 0; s < question->subjects; s++)
-			{
-				add_person(&totals[s], pieces, question->kinds[s], question->max_rows);
-				pieces += pieces_of(question->kinds[s]);
-			}
-		}
-		if (!is_empty)
-			append_group(json, people, group, totals);
+		for (uint32 cell = 0; cell < people->cells.used; cell++)
+			add_cell(&totals, cell);
+		add_cells(&totals);
 	}
+	for (uint32 group = 0; group < groups; group++)
+		if (totals.present[group])
+			append_group(json, people, group, totals.totals + (Size) group * people->question.subjects);
 }
 
 PG_FUNCTION_INFO_V1(discreet_people_final);
