@@ -16,7 +16,7 @@ from bench.measure import Line, Sample, Subject
 
 MOST = 1.02
 # many short turns: each pair is measured under the same noise of the machine
-LOOKUPS, TURNS = 5000, 60
+LOOKUPS, TURNS = 1000, 250
 WITHOUT, WITH = "lookups_without", "lookups_with"
 
 

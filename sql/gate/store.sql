@@ -32,6 +32,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
+    -- paid is paid already: what a crash takes back here is asked, and paid, again
+    PERFORM set_config('synchronous_commit', 'off', true);
     DELETE FROM discreet._answer a USING discreet._dataset d
     WHERE a.dataset = request->>'dataset' AND d.dataset = a.dataset AND a.at <= clock_timestamp() - d.answer_lifetime;
     INSERT INTO discreet._answer (key, dataset, answer)

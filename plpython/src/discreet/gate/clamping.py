@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pglast import ast
-from pglast.visitors import Visitor
 
 from discreet.gate.intervals import Interval
+from discreet.gate.parse import nodes
 from discreet.gate.schema import NUMBERS, TIMES, Column, Family, Relation, Schema
 from discreet.gate.values import Value, clamped, identifier, operator
 
@@ -17,13 +17,7 @@ TABLE = "t"
 
 def bounded_columns(tree: Any, schema: Schema) -> Iterator[tuple[Relation, list[Column]]]:
     """The tables of a question, each with those of its columns that have bounds and whose names the question uses."""
-    names: set[str | None] = set()
-
-    class Columns(Visitor):  # type: ignore[misc]
-        def visit_ColumnRef(self, ancestors: Any, node: ast.ColumnRef) -> None:  # noqa: N802
-            names.add(getattr(node.fields[-1], "sval", None))
-
-    Columns()(tree)
+    names = {getattr(node.fields[-1], "sval", None) for node in nodes(tree) if isinstance(node, ast.ColumnRef)}
     for relation in {(one.schema, one.name): one for one in schema.relations.values()}.values():
         used = [column for column in relation.columns.values() if column.name in names and is_clamped(column)]
         if used:

@@ -82,7 +82,16 @@ class Terms:
     def price_of(self, measurement: Measurement) -> Price:
         return self.share if measurement.own is None else measurement.own.price(self.accounting)
 
+    @cached_property
+    def _noises(self) -> dict[Measurement, Noise]:
+        return {}
+
     def noise(self, measurement: Measurement) -> Noise:
+        if measurement not in self._noises:
+            self._noises[measurement] = self._noise(measurement)
+        return self._noises[measurement]
+
+    def _noise(self, measurement: Measurement) -> Noise:
         sensitivity = Fraction(measurement.sensitivity(self.rows, self.single))
         price = self.price_of(measurement)
         if price.accounting is Accounting.PURE:

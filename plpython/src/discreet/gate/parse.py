@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from discreet.core.errors import InvalidParameterError, RefusedShapeError
@@ -33,6 +34,27 @@ def parse(text: str) -> Any:
     if depth(statement) > DEEPEST:
         raise RefusedShapeError("the question is nested too deeply", "Write it with fewer levels.")
     return statement
+
+
+def nodes(tree: Any) -> Iterator[Any]:
+    """All nodes of a tree, from above."""
+    from pglast import ast
+
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple | list):
+            waiting.extend(reversed(node))
+        elif isinstance(node, ast.Node):
+            yield node
+            waiting.extend(reversed([getattr(node, slot) for slot in node]))
+
+
+def function_names(tree: Any) -> set[str]:
+    """Names of all functions that a tree calls, without their schemas."""
+    from pglast import ast
+
+    return {node.funcname[-1].sval for node in nodes(tree) if isinstance(node, ast.FuncCall)}
 
 
 def depth(tree: Any) -> int:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import NoAccessError, RefusedShapeError, UndefinedObjectError
-from discreet.gate.parse import parse
+from discreet.gate.parse import nodes, parse
 from discreet.gate.refusal import located, quoting, refuse
 
 
@@ -184,16 +184,9 @@ class Schema:
 def named_relations(tree: Any) -> Iterator[tuple[str | None, str]]:
     """Schema and name of every RangeVar of a tree, names of WITH queries included."""
     from pglast import ast
-    from pglast.visitors import Visitor
 
-    found: list[tuple[str | None, str]] = []
-
-    class Names(Visitor):  # type: ignore[misc]
-        def visit_RangeVar(self, ancestors: Any, node: ast.RangeVar) -> None:  # noqa: N802
-            found.append((node.schemaname, node.relname))
-
-    Names()(tree)
-    return iter(dict.fromkeys(found))
+    named = ((node.schemaname, node.relname) for node in nodes(tree) if isinstance(node, ast.RangeVar))
+    return iter(dict.fromkeys(named))
 
 
 def schema_from_json(described: Mapping[str, Any]) -> Schema:

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from pglast import ast, enums
 from pglast.visitors import Visitor
 
+from discreet.gate.parse import nodes
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
 from discreet.gate.values import Value, guarded_time, literal, operator
@@ -108,12 +109,18 @@ def with_moment(tree: Any, asked: Callable[[], datetime]) -> Any:
             return stamp(enums.SQLValueFunctionOp(node.op).name, asked().astimezone(UTC), node)
 
         def visit_FuncCall(self, ancestors: Any, node: ast.FuncCall) -> Any:  # noqa: N802
-            names = [part.sval for part in node.funcname]
-            if names[-1] not in NOW or names[:-1] not in ([], ["pg_catalog"]) or node.args:
-                return None
-            return stamp("SVFOP_CURRENT_TIMESTAMP", asked().astimezone(UTC), node)
+            return stamp("SVFOP_CURRENT_TIMESTAMP", asked().astimezone(UTC), node) if is_now(node) else None
 
-    return Moments()(tree)
+    if any(isinstance(node, ast.SQLValueFunction) or is_now(node) for node in nodes(tree)):
+        return Moments()(tree)
+    return tree
+
+
+def is_now(node: Any) -> bool:
+    if not isinstance(node, ast.FuncCall) or node.args:
+        return False
+    *schema, name = (part.sval for part in node.funcname)
+    return name in NOW and schema in ([], ["pg_catalog"])
 
 
 def stamp(name: str, moment: datetime, node: Any) -> ast.TypeCast | None:

@@ -46,7 +46,7 @@ def explain(plpy: Plpy, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
 def for_everybody(gate: Gate, asked: Asked) -> dict[str, Any]:
     from discreet.gate.exactness import exactness, groups_told
 
-    plan, terms = asked.plan, gate.terms_of_sets(asked)
+    plan, terms = asked.plan, asked.terms
     return (
         {
             "dataset": plan.dataset.name,
@@ -69,7 +69,7 @@ def for_curators(gate: Gate, asked: Asked) -> dict[str, Any]:
 
     return {
         "native_sql": [statement.sql for statement in gate.statements(asked, 0)],
-        "sensitivities": sensitivities(asked.plan, gate.terms_of_sets(asked)),
+        "sensitivities": sensitivities(asked.plan, asked.terms),
     }
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
@@ -80,6 +80,15 @@ class Asked:
     key: str
     texts: dict[int, list[str]]
     acting: int
+
+    @cached_property
+    def terms(self) -> list[Any]:
+        """Of each grouping set."""
+        from discreet.gate.measure import Terms
+
+        keys, sets = self.plan.grouping.keys, self.plan.grouping.sets
+        unknown = sum(any(keys[k].domain is None for k in some) for some in sets)
+        return [Terms.of(self.plan, self.price, self.delta / max(unknown, 1), some) for some in sets]
 
 
 @dataclass(frozen=True)
@@ -200,7 +209,7 @@ class Gate:
 
     def resolved(self, sql: str, path: list[str]) -> tuple[Any, dict[str, Any]]:
         """The tree of a question, and what its names mean."""
-        from discreet.gate.parse import parse
+        from discreet.gate.parse import function_names, parse
         from discreet.gate.schema import named_relations
         from discreet.gate.times import with_moment
 
@@ -210,6 +219,7 @@ class Gate:
         return tree, self.described(path, named_relations(tree), function_names(tree))
 
     def question(self, sql: str, wish: Wish, path: list[str]) -> Any:
+        from discreet.gate.parse import function_names
         from discreet.gate.plan import plan as planned
         from discreet.gate.refusal import quoting
         from discreet.gate.schema import schema_from_json
@@ -366,17 +376,6 @@ class Gate:
             )
         return single * len(unknown)
 
-    def terms(self, asked: Asked, keys: tuple[int, ...]) -> Any:
-        from discreet.gate.measure import Terms
-
-        unknown = sum(
-            any(asked.plan.grouping.keys[k].domain is None for k in some) for some in asked.plan.grouping.sets
-        )
-        return Terms.of(asked.plan, asked.price, asked.delta / max(unknown, 1), keys)
-
-    def terms_of_sets(self, asked: Asked) -> list[Any]:
-        return [self.terms(asked, keys) for keys in asked.plan.grouping.sets]
-
     def statements(self, asked: Asked, seed: int) -> list[Any]:
         from discreet.gate.run import statements
 
@@ -404,11 +403,10 @@ class Gate:
 
     def check_native(self, asked: Asked) -> None:
         """Lets the server analyse what will be run: errors of types and names come before the charge."""
-        for keys in asked.plan.grouping.sets:
-            from discreet.gate.measure import domain_groups
+        from discreet.gate.measure import domain_groups
 
+        for keys, terms in zip(asked.plan.grouping.sets, asked.terms, strict=True):
             domain_groups(asked.plan, keys, asked.texts)
-            terms = self.terms(asked, keys)
             for measurement in asked.plan.measurements:
                 terms.check(measurement)
         native = [sql for statement in self.statements(asked, 0) for sql in statement.ways]
@@ -464,9 +462,9 @@ class Gate:
                 of_sets = (totals(self._plpy, asked.plan, keys, asked.acting) for keys in sets)
             else:
                 of_sets = iter(personal.totals_of_payers(self._plpy, asked.plan, asked.epsilon, asked.acting))
-            for keys, found in zip(sets, of_sets, strict=True):
+            for keys, terms, found in zip(sets, asked.terms, of_sets, strict=True):
                 known = domain_groups(asked.plan, keys, asked.texts)
-                rows += measure(asked.plan, self.terms(asked, keys), known, found, self.pause)
+                rows += measure(asked.plan, terms, known, found, self.pause)
         except Exception as error:
             if is_interrupt(error):
                 raise
@@ -528,7 +526,7 @@ class Gate:
         """What was paid, what is left, and the 95 % error of each noisy column, from released numbers."""
         from discreet.gate.exactness import errors_told
 
-        told = errors_told(asked.plan, self.terms_of_sets(asked), rows)
+        told = errors_told(asked.plan, asked.terms, rows)
         if len(told) > MOST_TOLD:
             told = [*told[:MOST_TOLD], f"{len(told) - MOST_TOLD} more columns: see discreet.explain()"]
         dataset = asked.plan.dataset
@@ -647,20 +645,6 @@ def built(function: str, items: list[str]) -> str:
     """An array or object of many items: a function takes no more than 100 arguments, an item may be two."""
     parts = (items[first : first + 50] for first in range(0, len(items), 50))
     return " OPERATOR(pg_catalog.||) ".join(f"pg_catalog.{function}({', '.join(part)})" for part in parts)
-
-
-def function_names(tree: Any) -> set[str]:
-    from pglast import ast
-    from pglast.visitors import Visitor
-
-    names: set[str] = set()
-
-    class Calls(Visitor):  # type: ignore[misc]
-        def visit_FuncCall(self, ancestors: Any, node: ast.FuncCall) -> None:  # noqa: N802
-            names.add(node.funcname[-1].sval)
-
-    Calls()(tree)
-    return names
 
 
 def is_interrupt(error: Exception) -> bool:
