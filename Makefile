@@ -8,7 +8,6 @@ PYTEST_ARGS ?=
 # a process per core, each with a cluster of its own
 PYTEST = $(VENV)/pytest -n auto --dist loadfile
 
-VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" extension/discreet.control)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 VENV := .venv/bin
 CLUSTER := PG_CONFIG=$(PG_CONFIG) SIZE=$(SIZE) python3 dev/cluster.py

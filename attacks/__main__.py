@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -84,7 +83,6 @@ def main() -> None:
     parser.add_argument("--tries", type=int, default=TRIES, help=f"of each attack in each setting ({TRIES})")
     arguments = parser.parse_args()
 
-    os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
     # the cluster goes first, so that an interrupt ends the threads, too
     with ThreadPoolExecutor(2) as pool, laboratory() as cluster:
         if arguments.only:
@@ -100,8 +98,7 @@ def main() -> None:
         sections.append(page.reconstruction(solved.result()))
         print(sections[-1], flush=True)
     threats = (ROOT / "docs" / "threats.md").read_text()
-    head = page.HEAD.format(version=f"PostgreSQL {version}")
-    PAGE.write_text("\n".join([head, *sections, page.not_tried(threats, names)]))
+    PAGE.write_text("\n".join([page.head(version, arguments.tries), *sections, page.not_tried(threats, names)]))
 
 
 if __name__ == "__main__":

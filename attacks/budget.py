@@ -52,7 +52,7 @@ def question(door: Door, number: int) -> str:
 
 @contextmanager
 def told(session: Session) -> Iterator[list[float]]:
-    """Numbers that the session is told in notices; and who waits for the first."""
+    """Numbers that the session is told in notices."""
     numbers: list[float] = []
 
     def hear(notice: psycopg.errors.Diagnostic) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+
+from dev.markdown import table
 
 from attacks.attack import Family, Missing, Outcome
 from attacks.reconstruction import FEW, Line, at_most
@@ -17,6 +19,9 @@ Written by `make attacks` ({version}): every number here comes from one run of i
 which the attacker got what is wanted, and the number of tries; *refused*: no try got as far as a guess. Secrets are
 drawn anew for each try. What each attack is, and its tests, is in the [threat model](threats.md); the code is in
 `attacks/`.
+
+None of {tries} tries means, with 95 % confidence, that an attack succeeds in less than {bound} % of cases. What holds
+against every attack is in the [concepts](concepts.md).
 
 A salary is one of 65,536, and a guess within 50 counts: by chance one of 650 is right. The attacker knows everybody
 else's, and names the victim by the key or, where that is refused, by a birthday that nobody shares.
@@ -41,15 +46,9 @@ BELOW = {
 }
 
 
-def table(rows: Iterable[Sequence[str]]) -> str:
-    """Rows, of which the first is the heading, as Markdown that is plain text as well."""
-    written = [list(row) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*written, strict=True)]
-    written.insert(1, ["-" * width for width in widths])
-    return "".join(
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |\n"
-        for row in written
-    )
+def head(version: str, tries: int) -> str:
+    """`tries` without success have a probability of 5 % where each succeeds with this one."""
+    return HEAD.format(version=f"PostgreSQL {version}", tries=tries, bound=round(100 * (1 - 0.05 ** (1 / tries))))
 
 
 def section(family: Family, cells: Cells) -> str:

@@ -7,9 +7,11 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, fields
 
+from dev.markdown import table
+
 from bench import audited, budget, cells, dp, gate, hook, local, mls, personal, release
 from bench.clusters import throw_away_cluster
-from bench.document import RESULTS, markdown, write_document
+from bench.document import RESULTS, write_document
 from bench.measure import Line, Subject
 
 Benchmark = Callable[[Subject], Iterable[Line]]
@@ -32,9 +34,8 @@ def shown_cells(line: Line) -> list[str]:
     return [*astuple(line)[:-1], shown[line.met]]
 
 
-def table(lines: Iterable[Line]) -> str:
-    """The lines as a table that is plain text and Markdown."""
-    return markdown([[field.name for field in fields(Line)], *map(shown_cells, lines)])
+def table_of(lines: Iterable[Line]) -> str:
+    return table([[field.name for field in fields(Line)], *map(shown_cells, lines)])
 
 
 def measure(name: str, rows: int, repetitions: int) -> str:
@@ -52,7 +53,7 @@ def measure(name: str, rows: int, repetitions: int) -> str:
     return (
         f"# What {name} costs\n\nWritten by `make bench`, in one run: PostgreSQL {version}, {os.cpu_count()} cores; "
         f"tables of {rows} rows where none are named, {repetitions} times, native and discreet in turn.\n"
-        f"Medians; in brackets the middle half of the durations, or the range of the rates.\n\n{table(lines)}"
+        f"Medians; in brackets the middle half of the durations, or the range of the rates.\n\n{table_of(lines)}"
     )
 
 
@@ -63,7 +64,6 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=9, help="of each question over these rows (9)")
     arguments = parser.parse_args()
 
-    os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
     RESULTS.mkdir(exist_ok=True)
     for name in [arguments.only] if arguments.only else FEATURES:
         page = measure(name, arguments.rows, arguments.repetitions)

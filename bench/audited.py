@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from random import Random
+from typing import cast
 
 import psycopg
 
@@ -147,5 +147,5 @@ def usefulness(subject: Subject) -> Iterator[Line]:
 def sizes(direct: Connection, report: str) -> list[int]:
     """People in each query set."""
     counted = f"SELECT coalesce(json_agg(n), '[]') FROM (SELECT count(*) AS n {report[report.index('FROM') :]}) c"
-    found = direct.execute(counted).fetchone()[0]  # type: ignore[index]
-    return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+    ((found,),) = direct.execute(counted).fetchall()
+    return cast("list[int]", found)

@@ -1,8 +1,7 @@
-"""Tables of results, and docs/benchmarks.md, made of all of them: by this alone with `python -m bench.document`."""
+"""docs/benchmarks.md, made of all tables of results: by this alone with `python -m bench.document`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 RESULTS = Path(__file__).with_name("results")
@@ -13,16 +12,6 @@ Written by `make bench` and `make bench-peers` from [bench/results](../bench/res
 in one run. A *value* is the ratio of discreet to native SQL, where nothing else is named; *target* is what the project
 has set itself before measuring.
 """
-
-
-def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as a table that is plain text and Markdown; the first is the head."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    head, *body = rows
-    lines: Iterable[Sequence[str]] = [head, ["-" * width for width in widths], *body]
-    return "".join(
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |\n" for row in lines
-    )
 
 
 def write_document() -> None:

@@ -7,6 +7,7 @@ import re
 import statistics
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from dev.cluster import Cluster
 from dev.interpreter import pg_config
@@ -15,8 +16,8 @@ from bench.clusters import throw_away_cluster
 from bench.measure import Line, Sample, Subject
 
 MOST = 1.02
-# many short turns: each pair is measured under the same noise of the machine
-LOOKUPS, TURNS = 1000, 250
+# both at the same time, so that what else the machine does meets both alike; for so many seconds, so many times
+SECONDS, TURNS = 2, 50
 WITHOUT, WITH = "lookups_without", "lookups_with"
 
 
@@ -35,21 +36,17 @@ def pgbench(cluster: Cluster, database: str, *arguments: str) -> str:
     return done.stdout
 
 
-def transactions(cluster: Cluster, database: str, protocol: str) -> float:
-    """Lookups a second of one session."""
-    told = pgbench(cluster, database, "-S", "-n", "-M", protocol, "-t", str(LOOKUPS))
-    found = re.search(r"tps = ([0-9.]+) \(without", told)
-    assert found is not None, told
-    return float(found[1])
+def turn(cluster: Cluster, protocol: str, order: tuple[str, ...]) -> dict[str, float]:
+    """Lookups a second of one session without and one with the library, side by side."""
 
+    def lookups_of(database: str) -> float:
+        told = pgbench(cluster, database, "-S", "-n", "-M", protocol, "-T", str(SECONDS))
+        found = re.search(r"tps = ([0-9.]+) \(without", told)
+        assert found is not None, told
+        return float(found[1])
 
-def turn(cluster: Cluster, protocol: str, loaded_last: bool) -> tuple[float, float]:
-    """Lookups a second without and with the library, one after the other."""
-    if loaded_last:
-        without = transactions(cluster, WITHOUT, protocol)
-        return without, transactions(cluster, WITH, protocol)
-    loaded = transactions(cluster, WITH, protocol)
-    return transactions(cluster, WITHOUT, protocol), loaded
+    with ThreadPoolExecutor(len(order)) as sessions:
+        return dict(zip(order, sessions.map(lookups_of, order), strict=True))
 
 
 def lookups(subject: Subject) -> Iterator[Line]:
@@ -61,9 +58,10 @@ def lookups(subject: Subject) -> Iterator[Line]:
         cluster.sql("SELECT discreet.protect('pgbench_tellers', 'tid', epsilon => 1)", WITH)
         cluster.sql(f"ALTER DATABASE {WITH} SET session_preload_libraries = 'discreet'")
         for protocol in ("simple", "extended", "prepared"):
-            turns = [turn(cluster, protocol, number % 2 == 0) for number in range(TURNS)]
-            without, loaded = (Sample(rates) for rates in zip(*turns, strict=True))
-            slower = statistics.median(alone / beside for alone, beside in turns)
+            orders = [(WITHOUT, WITH), (WITH, WITHOUT)] * (TURNS // 2)
+            turns = [turn(cluster, protocol, order) for order in orders]
+            without, loaded = (Sample(tuple(rates[name] for rates in turns)) for name in (WITHOUT, WITH))
+            slower = statistics.median(rates[WITHOUT] / rates[WITH] for rates in turns)
             yield Line(
                 f"hook: lookups of pgbench, {protocol} protocol; native: without the library",
                 without.rate(), loaded.rate(), f"{slower:.3f}", f"<= {MOST}", slower <= MOST,

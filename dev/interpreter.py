@@ -8,9 +8,11 @@ import shutil
 import subprocess
 import sys
 
+PG_CONFIG = "/usr/lib/postgresql/15/bin/pg_config"
+
 
 def pg_config(option: str) -> str:
-    program = os.environ.get("PG_CONFIG", "pg_config")
+    program = os.environ.get("PG_CONFIG", PG_CONFIG)
     return subprocess.run([program, option], check=True, capture_output=True, text=True).stdout.strip()
 
 

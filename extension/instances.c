@@ -28,6 +28,15 @@
 
 PG_FUNCTION_INFO_V1(discreet_instances);
 
+/* What the view never asks for, but who calls _instances by hand may. */
+static void pg_attribute_noreturn()
+refuse_row(const char *reason)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("_instances does not show this: %s", reason),
+			 errhint("Read the view of the multilevel table.")));
+}
+
 /* A row of the base table; its columns as they are stored. */
 typedef struct StoredRow
 {
@@ -170,12 +179,12 @@ take_sources(Entity *entity, int row)
 						  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &sources, &nulls, &count);
 		MemoryContextSwitchTo(before);
 		if (count != entity->cells)
-			elog(ERROR, "the state of an entity does not fit together");
+			refuse_row("the state of an entity does not fit together");
 	}
 	for (int cell = 0; cell < entity->cells; cell++)
 	{
 		if (count > 0 && nulls[cell])
-			elog(ERROR, "a NULL in the state of an entity");
+			refuse_row("a NULL in the state of an entity");
 		entity->sources[row * entity->cells + cell] = count > 0 ? DatumGetInt64(sources[cell]) : OWN;
 	}
 }
@@ -195,7 +204,7 @@ column_number(TupleDesc columns, const char *name, Oid type, AttrNumber after)
 			(!OidIsValid(type) || column->atttypid == type))
 			return place + 1;
 	}
-	elog(ERROR, "there is no column \"%s\"", name);
+	refuse_row("there is no such column");
 }
 
 static void
@@ -210,7 +219,7 @@ know_columns(Entity *entity, ArrayType *cells)
 	for (int cell = 0; cell < entity->cells; cell++)
 	{
 		if (nulls[cell])
-			elog(ERROR, "a column without a name");
+			refuse_row("a column without a name");
 		entity->places[cell] = column_number(entity->columns, TextDatumGetCString(names[cell]), InvalidOid,
 											 cell == 0 ? 0 : entity->places[cell - 1]);
 	}
@@ -353,7 +362,7 @@ take_row(Entity *entity, HeapTuple tuple)
 	heap_deform_tuple(heap_copytuple(tuple), entity->columns, row->values, row->nulls);
 	MemoryContextSwitchTo(before);
 	if (row->nulls[entity->label - 1] || row->nulls[entity->dead - 1])
-		elog(ERROR, "a NULL in the state of an entity");
+		refuse_row("a NULL in the state of an entity");
 	row->label = DatumGetInt64(row->values[entity->label - 1]);
 	row->dead = DatumGetBool(row->values[entity->dead - 1]);
 	return row;
@@ -406,7 +415,7 @@ take_root(Entity *entity, StoredRow *above, int64 number)
 		Oid			equals = get_opfamily_member(entity->key->rd_opfamily[n], type, type, BTEqualStrategyNumber);
 
 		if (above->nulls[known->indkey.values[n] - 1])
-			elog(ERROR, "a NULL in the key of an entity");
+			refuse_row("a NULL in the key of an entity");
 		ScanKeyEntryInitialize(&keys[n], 0, n + 1, BTEqualStrategyNumber, InvalidOid, entity->key->rd_indcollation[n],
 							   get_opcode(equals), above->values[known->indkey.values[n] - 1]);
 	}
@@ -430,7 +439,7 @@ read_entity(Entity *entity, HeapTupleHeader header)
 	int64		number;
 
 	if (HeapTupleHeaderGetTypeId(header) != entity->above.table->rd_rel->reltype)
-		elog(ERROR, "a row of another table");
+		refuse_row("a row of another table");
 	MemoryContextReset(entity->memory);
 	entity->rows = NULL;
 	entity->count = 0;

@@ -52,7 +52,9 @@ open_above(Above *above, Oid base, Snapshot snapshot)
 
 	if (!list_member_oid(multilevel_relations(true), base))
 		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("relation %u holds no rows of a multilevel table", base)));
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s holds no rows of a multilevel table", get_rel_name(base) ? get_rel_name(base) : "the relation"),
+				 errhint("The view of a multilevel table calls this; read that.")));
 	above->table = table_open(base, AccessShareLock);
 	above->index = NULL;
 	indexes = RelationGetIndexList(above->table);

@@ -1,9 +1,10 @@
--- Every grant there is. PUBLIC gets nothing but the pure functions of the run step, which owners of tables execute.
+-- Every grant there is. PUBLIC gets no table, and functions that compute from their arguments, or ask for a secret or for the
+-- label of the session user: of the run step, which owners of tables execute; of multilevel tables; of microdata; of cell keys.
 REVOKE ALL ON SCHEMA discreet FROM PUBLIC;
 REVOKE ALL ON ALL TABLES IN SCHEMA discreet FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA discreet FROM PUBLIC;
 
-GRANT USAGE ON SCHEMA discreet TO discreet_curator, discreet_analyst, discreet_auditor, discreet_trusted, discreet_ledger;
+GRANT USAGE ON SCHEMA discreet TO PUBLIC;
 
 GRANT EXECUTE ON FUNCTION discreet.version() TO discreet_curator, discreet_analyst, discreet_auditor, discreet_trusted;
 GRANT EXECUTE ON FUNCTION discreet.check_installation(), discreet.selftest() TO discreet_curator, discreet_auditor;
@@ -182,7 +183,6 @@ GRANT EXECUTE ON FUNCTION
 TO PUBLIC;
 
 -- the run step, in the name of who owns the tables
-GRANT USAGE ON SCHEMA discreet TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     discreet._text(anyelement),
     discreet._on_grid(anyelement, int, bigint, bigint),

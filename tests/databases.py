@@ -6,17 +6,12 @@ dropped by pytest-postgresql.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import psycopg
-from pytest_postgresql.janitor import DatabaseJanitor
-
-os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
-
-
 from dev.cluster import Cluster, throw_away
+from pytest_postgresql.janitor import DatabaseJanitor
 
 FAST_AND_FORGETFUL = {
     "fsync": "off",

@@ -22,9 +22,10 @@ from typing import Any
 
 import psycopg
 from dev.cluster import Cluster
+from dev.markdown import table
 
 from bench.clusters import throw_away_cluster
-from bench.document import RESULTS, markdown, write_document
+from bench.document import RESULTS, write_document
 from bench.measure import Sample
 from bench.peers.task import Question, Task, timed
 
@@ -206,7 +207,7 @@ def page(found: dict[str, dict[str, Told] | str], task: Task, rows: int, version
         times=task.repetitions,
         limit=LIMIT,
     )
-    return head + markdown(lines) + NOTES
+    return head + table(lines) + NOTES
 
 
 def main() -> None:
@@ -217,7 +218,6 @@ def main() -> None:
     parser.add_argument("--only-install", action="store_true", help="install the peers, and measure nothing")
     arguments = parser.parse_args()
 
-    os.environ.setdefault("PG_CONFIG", "/usr/lib/postgresql/15/bin/pg_config")
     with environments(arguments.environments) as folder:
         pythons = {name: installed(file, folder) for name, file in PEERS.items()}
         if arguments.only_install:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.core.declarations import (
-    LARGEST_EPSILON,
-    SMALLEST_EPSILON,
+    LARGEST_LIMIT,
+    SMALLEST_LIMIT,
     ColumnDescription,
     Dataset,
     Policy,
@@ -94,14 +94,14 @@ def test_a_limit_is_not_null(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("epsilon", [SMALLEST_EPSILON, Decimal("0.1"), LARGEST_EPSILON])
+@pytest.mark.parametrize("epsilon", [SMALLEST_LIMIT, Decimal("0.1"), LARGEST_LIMIT])
 def test_the_ends_of_the_range_are_budgets(epsilon: Decimal) -> None:
     assert epsilon_limit("epsilon", epsilon) == epsilon
 
 
 @given(st.decimals())
 def test_a_budget_is_accepted_exactly_when_it_is_in_range(number: Decimal) -> None:
-    if number.is_finite() and SMALLEST_EPSILON <= number <= LARGEST_EPSILON:
+    if number.is_finite() and SMALLEST_LIMIT <= number <= LARGEST_LIMIT:
         assert epsilon_limit("epsilon", number) == number
     else:
         with pytest.raises(InvalidParameterError, match="which is not a budget"):

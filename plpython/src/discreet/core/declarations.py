@@ -14,9 +14,9 @@ NEIGHBOURS = ("unbounded", "bounded")
 POLICIES = ("noisy", "personal", "audited", "public")
 VISIBILITIES = ("sensitive", "public", "hidden")
 
-# A limit above this promises nothing to anybody; below it no question could ever be asked.
-LARGEST_EPSILON = Decimal(1000)
-SMALLEST_EPSILON = Decimal("1e-9")
+# A total above this promises nothing to anybody; below it no question could ever be asked.
+LARGEST_LIMIT = Decimal(1000)
+SMALLEST_LIMIT = Decimal("1e-9")
 # personal budgets are kept in steps of a hundred-thousandth, three bytes each
 LARGEST_UNIT_EPSILON, SMALLEST_UNIT_EPSILON = Decimal(100), Decimal("1e-5")
 # types whose values name people for personal budgets: equal just when their texts are, or can be made so
@@ -45,12 +45,12 @@ def quoted(value: object) -> str:
 
 
 def epsilon_limit(name: str, value: Decimal | None) -> Decimal:
-    """A finite epsilon from SMALLEST_EPSILON to LARGEST_EPSILON; NaN and infinities are refused."""
+    """A finite epsilon from SMALLEST_LIMIT to LARGEST_LIMIT; NaN and infinities are refused."""
     number = given(name, value)
-    if not number.is_finite() or not SMALLEST_EPSILON <= number <= LARGEST_EPSILON:
+    if not number.is_finite() or not SMALLEST_LIMIT <= number <= LARGEST_LIMIT:
         raise InvalidParameterError(
             f"{name} is {number}, which is not a budget",
-            f"Give a number from {SMALLEST_EPSILON} to {LARGEST_EPSILON}; usual totals are 0.1 to 10.",
+            f"Give a number from {SMALLEST_LIMIT} to {LARGEST_LIMIT}; usual totals are 0.1 to 10.",
         )
     return number
 

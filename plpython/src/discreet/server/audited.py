@@ -178,8 +178,11 @@ def look(gate: Any, asked: AuditedAsked, kept: Kept) -> Found:
     from discreet.server.gate import is_interrupt
 
     plan, plpy = asked.plan, gate._plpy
-    if not {column for filtered in plan.filters for column in plan.columns(filtered)} <= kept.numbers.keys():
-        raise RefusedShapeError("a column that the audit of its table does not know yet", "Ask again.")
+    new = {column for filtered in plan.filters for column in plan.columns(filtered)} - kept.numbers.keys()
+    if new:
+        names = ", ".join(column.name for column in plan.relation.columns.values() if column.number in new)
+        table = f"{plan.relation.schema}.{plan.relation.name}"
+        raise RefusedShapeError(f"the audit of {table} does not know {names} yet", "Ask again.")
     statement = statement_sql(plan, tuple(value for _, value in kept.known))
     try:
         shown = run(

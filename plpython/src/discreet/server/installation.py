@@ -8,13 +8,11 @@ from importlib import metadata
 from pathlib import Path
 
 import discreet
-from discreet.server.openings import closed_schemas, definer_functions, readable_views
+from discreet.server.openings import PROBLEM, WARNING, Finding, closed_schemas, definer_functions, readable_views
 from discreet.server.parser import load_parser
 from discreet.server.plpy import Plpy, run
 
-Finding = tuple[str, str, str]
-
-OK, WARNING, PROBLEM = "ok", "warning", "problem"
+OK = "ok"
 DEPENDENCIES = ("pglast", "opendp", "numpy")
 # how many rows and blocks a table has, how many were read, how much was written: docs/threats.md closes them
 SIDE_DOORS = (
@@ -253,7 +251,7 @@ def cleared_roles(plpy: Plpy) -> Iterator[Finding]:
         yield (
             "cleared roles",
             WARNING,
-            f"{row['role']} has a clearance and, as a member of {row['groups']}, sees charges, refusals and the log of "
+            f"{row['role']} has a clearance and, as a member of {row['groups']}, sees charges, refusals and budgets of "
             "all labels",
         )
 

@@ -1,4 +1,4 @@
-"""Trusted operations and the settling of versions: what the functions mls_declassify to mls_upsert call."""
+"""Trusted operations and the settling of versions: what the functions mls_declassify to mls_purge call."""
 
 from __future__ import annotations
 
