@@ -60,6 +60,7 @@ typedef struct Entity
 	int			label_count;
 	Relation	key;			/* index: key columns, label of the key, slot */
 	IndexScanDesc key_scan;
+	ScanKey		keys;			/* equality with what is looked for */
 	TupleTableSlot *root;
 	int			looked_up;
 	bool		counted;
@@ -253,8 +254,17 @@ open_key(Entity *entity)
 	list_free(indexes);
 	if (entity->key == NULL)
 		elog(ERROR, "a multilevel table without the index of its key");
+	entity->keys = palloc(entity->key->rd_index->indnkeyatts * sizeof(ScanKeyData));
+	for (int n = 0; n < entity->key->rd_index->indnkeyatts; n++)
+	{
+		Oid			type = entity->key->rd_opcintype[n];
+		Oid			equals = get_opfamily_member(entity->key->rd_opfamily[n], type, type, BTEqualStrategyNumber);
+
+		ScanKeyEntryInitialize(&entity->keys[n], 0, n + 1, BTEqualStrategyNumber, InvalidOid,
+							   entity->key->rd_indcollation[n], get_opcode(equals), (Datum) 0);
+	}
 	entity->key_scan = index_beginscan(entity->above.table, entity->key, entity->snapshot,
-									   entity->key->rd_index->indnkeyatts - 1, 0);
+									   entity->key->rd_index->indnkeyatts, 0);
 	entity->root = table_slot_create(entity->above.table, NULL);
 }
 
@@ -333,8 +343,7 @@ count_rows(Entity *entity)
 		while (!entity->too_many && next_above(&entity->above, &label, &number, &dead))
 			entity->too_many = !add_entity(has_entity(&seen, number) ? &entity->several : &seen, number);
 	}
-	if (seen.numbers != NULL)
-		pfree(seen.numbers);
+	free_entities(&seen);
 	MemoryContextSwitchTo(before);
 }
 
@@ -401,32 +410,35 @@ take_above(Entity *entity, int64 number, int64 first)
 	return found;
 }
 
-/* The root: the row of the key whose number is that of the entity. */
+/* Finds the row of a key in a slot, if that is the root of the entity. */
+static bool
+find_root(Entity *entity, int64 number, int64 slot)
+{
+	int			keys = entity->key->rd_index->indnkeyatts;
+	bool		isnull;
+
+	entity->keys[keys - 1].sk_argument = Int64GetDatum(slot);
+	index_rescan(entity->key_scan, entity->keys, keys, NULL, 0);
+	return index_getnext_slot(entity->key_scan, ForwardScanDirection, entity->root) &&
+		DatumGetInt64(slot_getattr(entity->root, entity->row_id, &isnull)) == number;
+}
+
+/* The root of an entity of which a row above is known: in slot 0 while it lives, then in one of its own number. */
 static void
 take_root(Entity *entity, StoredRow *above, int64 number)
 {
 	Form_pg_index known = entity->key->rd_index;
-	ScanKeyData keys[INDEX_MAX_KEYS];
 	bool		isnull;
 
 	for (int n = 0; n < known->indnkeyatts - 1; n++)
 	{
-		Oid			type = entity->key->rd_opcintype[n];
-		Oid			equals = get_opfamily_member(entity->key->rd_opfamily[n], type, type, BTEqualStrategyNumber);
-
 		if (above->nulls[known->indkey.values[n] - 1])
 			refuse_row("a NULL in the key of an entity");
-		ScanKeyEntryInitialize(&keys[n], 0, n + 1, BTEqualStrategyNumber, InvalidOid, entity->key->rd_indcollation[n],
-							   get_opcode(equals), above->values[known->indkey.values[n] - 1]);
+		entity->keys[n].sk_argument = above->values[known->indkey.values[n] - 1];
 	}
-	index_rescan(entity->key_scan, keys, known->indnkeyatts - 1, NULL, 0);
-	while (index_getnext_slot(entity->key_scan, ForwardScanDirection, entity->root))
-		if (DatumGetInt64(slot_getattr(entity->root, entity->row_id, &isnull)) == number)
-		{
-			if ((DatumGetInt64(slot_getattr(entity->root, entity->label, &isnull)) & ~entity->session) == 0)
-				take_slot(entity, entity->root);
-			break;
-		}
+	if ((find_root(entity, number, 0) || find_root(entity, number, number)) &&
+		(DatumGetInt64(slot_getattr(entity->root, entity->label, &isnull)) & ~entity->session) == 0)
+		take_slot(entity, entity->root);
 	ExecClearTuple(entity->root);
 }
 

@@ -168,8 +168,7 @@ labels_above(Above *above, int64 session, int *count)
 	}
 }
 
-/* Numbers of entities are random and odd: they are their own hash. */
-static uint32
+uint32
 place_of(const Entities *entities, int64 number)
 {
 	uint32		place = (number >> 1) & (entities->places - 1);
@@ -179,36 +178,49 @@ place_of(const Entities *entities, int64 number)
 	return place;
 }
 
-bool
-has_entity(const Entities *entities, int64 number)
+static void
+put_entity(Entities *entities, int64 number)
 {
-	return entities->places > 0 && entities->numbers[place_of(entities, number)] != 0;
+	uint32		place = place_of(entities, number);
+	uint64		bit = filter_bit(entities, number);
+
+	entities->taken += entities->numbers[place] == 0;
+	entities->numbers[place] = number;
+	entities->filter[bit / 64] |= UINT64CONST(1) << bit % 64;
+}
+
+void
+free_entities(Entities *entities)
+{
+	if (entities->places > 0)
+	{
+		pfree(entities->numbers);
+		pfree(entities->filter);
+	}
+	memset(entities, 0, sizeof(Entities));
 }
 
 /* False: there are more than memory allows. */
 bool
 add_entity(Entities *entities, int64 number)
 {
-	uint32		place;
-
 	if (2 * entities->taken >= entities->places)
 	{
-		Entities	larger = {.places = Max(FEWEST_PLACES, 2 * entities->places), .taken = entities->taken};
+		Entities	larger = {.places = Max(FEWEST_PLACES, 2 * entities->places)};
 
 		if ((Size) larger.places * sizeof(int64) > get_hash_memory_limit())
 			return false;
 		larger.numbers = MemoryContextAllocExtended(CurrentMemoryContext, (Size) larger.places * sizeof(int64),
 													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		larger.filter = MemoryContextAllocExtended(CurrentMemoryContext, FILTER_BITS(larger.places) / 8,
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		for (uint32 n = 0; n < entities->places; n++)
 			if (entities->numbers[n] != 0)
-				larger.numbers[place_of(&larger, entities->numbers[n])] = entities->numbers[n];
-		if (entities->numbers != NULL)
-			pfree(entities->numbers);
+				put_entity(&larger, entities->numbers[n]);
+		free_entities(entities);
 		*entities = larger;
 	}
-	place = place_of(entities, number);
-	entities->taken += entities->numbers[place] == 0;
-	entities->numbers[place] = number;
+	put_entity(entities, number);
 	return true;
 }
 
@@ -232,8 +244,7 @@ read_entities(Roots *roots, Oid base)
 	close_above(&above);
 	if (!fits)
 	{
-		pfree(roots->entities.numbers);
-		memset(&roots->entities, 0, sizeof(Entities));
+		free_entities(&roots->entities);
 		roots->looked_up = PG_INT32_MIN;
 	}
 	else if (roots->entities.taken == 0)

@@ -25,13 +25,19 @@ typedef struct Above
 	IndexScanDesc scan;
 } Above;
 
-/* Numbers of entities: a hash table, in which 0 is nobody's number. */
+/*
+ * Numbers of entities, which are random and odd: a hash table in which a number is its own hash, and 0 is nobody's number.
+ * Nearly all that are asked for are not in it, which the filter, a bit for some last digits, tells without leaving the cache.
+ */
 typedef struct Entities
 {
-	uint32		places;			/* a power of two */
+	uint32		places;			/* a power of two, or 0 */
 	uint32		taken;
 	int64	   *numbers;
+	uint64	   *filter;
 } Entities;
+
+#define FILTER_BITS(places) (4 * (uint64) (places))
 
 extern void open_above(Above *above, Oid base, Snapshot snapshot);
 extern void close_above(Above *above);
@@ -39,7 +45,26 @@ extern void find_above(Above *above, int64 label, int64 entity);
 extern bool next_above(Above *above, int64 *label, int64 *entity, bool *dead);
 extern bool row_above(Above *above);
 extern int64 *labels_above(Above *above, int64 session, int *count);
-extern bool has_entity(const Entities *entities, int64 number);
 extern bool add_entity(Entities *entities, int64 number);
+extern void free_entities(Entities *entities);
+extern uint32 place_of(const Entities *entities, int64 number);
+
+static inline uint64
+filter_bit(const Entities *entities, int64 number)
+{
+	return (number >> 1) & (FILTER_BITS(entities->places) - 1);
+}
+
+static inline bool
+has_entity(const Entities *entities, int64 number)
+{
+	uint64		bit;
+
+	if (entities->places == 0)
+		return false;
+	bit = filter_bit(entities, number);
+	return (entities->filter[bit / 64] & (UINT64CONST(1) << bit % 64)) != 0 &&
+		entities->numbers[place_of(entities, number)] != 0;
+}
 
 #endif

@@ -268,8 +268,8 @@ def test_a_clearance_that_changes_meanwhile_changes_no_question(
         staff.admin.execute("SELECT discreet.mls_clear(%s, %s)", [staff.role("C"), clearance])
         interrupted.execute("COMMIT")
         rows = answer.result()
-    if clearance is None:
-        assert rows == []
+    if clearance is None:  # it sees nothing, or is refused
+        assert rows == [] or rows[-1] == ({"count": 0},)
     else:
         assert rows[-1] == ({"count": 60},)
         assert staff.admin.execute("SELECT label FROM discreet.charges").fetchall() == [("C",)]
