@@ -2,7 +2,7 @@
 
 Planning a query may run code of who owns a table (see extension/run.c). So it runs in the name of the owner: a role
 that is no superuser, and the only such one among the owners of the protected tables, of their parts, and of public
-tables that carry code. Other public tables belong to curators (Gate.trusted) and have nothing to run.
+tables that carry code. Other public tables belong to curators (trusted.py) and have nothing to run.
 """
 
 from __future__ import annotations

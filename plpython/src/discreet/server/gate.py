@@ -17,50 +17,19 @@ from functools import cached_property, partial
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
+from discreet.gate.finish import finished_sql, rows_sql
 from discreet.server import audited, citus, personal
 from discreet.server.acting import acting_role
 from discreet.server.audited import AuditedAsked
 from discreet.server.parser import load_parser
-from discreet.server.plpy import Plpy, Row, prepared, run
+from discreet.server.plpy import Plpy, prepared, run
 from discreet.server.session_label import SessionLabel, held_label, hold_level, label_of_words
+from discreet.server.trusted import trusted
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
 # columns of which a notice says how exact they are
 MOST_TOLD = 8
-
-# to_regclass looks a name up as the planner will; pg_class is read as this transaction sees it
-TRUSTED = """
-    SELECT asked.schema, asked.name,
-           -- which parts there are, the planner and pg_partition_tree see without a snapshot
-           c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid)
-           OR EXISTS (SELECT FROM pg_catalog.pg_partition_tree(c.oid) t
-                      WHERE t.relid <> c.oid AND NOT EXISTS (
-                          SELECT FROM pg_catalog.pg_inherits h
-                          WHERE h.inhrelid = t.relid AND h.inhparent = t.parentrelid)) AS has_other_parts,
-           ARRAY(SELECT a.attname::pg_catalog.text FROM pg_catalog.pg_attribute a
-                 WHERE a.attrelid = c.oid AND a.attnum > 0 AND a.attnotnull) AS never_null,
-           ARRAY(SELECT (SELECT pg_catalog.jsonb_agg(a.attname)::text FROM pg_catalog.pg_attribute a
-                         WHERE a.attrelid = c.oid AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
-                 FROM pg_catalog.pg_index i
-                 WHERE i.indrelid = c.oid AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL
-                   AND i.indexprs IS NULL) AS unique_keys
-    FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS asked(schema, name)
-    JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(pg_catalog.format('%I.%I', asked.schema, asked.name))
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    JOIN pg_catalog.pg_roles r ON r.oid = c.relowner
-    CROSS JOIN LATERAL (
-        SELECT pg_catalog.bool_and(o.owner = 'pg_database_owner'::pg_catalog.regrole
-                                   OR pg_catalog.pg_has_role(o.owner, 'discreet_curator', 'MEMBER')) AS of_curators,
-               pg_catalog.bool_or(pg_catalog.pg_has_role(session_user, o.owner, 'MEMBER')) AS of_asker
-        FROM (VALUES (c.relowner), (n.nspowner)) AS o(owner)) AS owners
-    WHERE (c.relkind IN ('r', 'p')
-           OR c.relkind = 'v' AND r.rolsuper
-              AND EXISTS (SELECT FROM discreet._multilevel_table m WHERE m.relation = c.oid))
-      AND (owners.of_curators AND NOT c.relrowsecurity
-           OR EXISTS (SELECT FROM discreet._protected_table p WHERE p.relation = c.oid))
-      AND (NOT owners.of_asker OR pg_catalog.pg_has_role(session_user, 'discreet_curator', 'MEMBER'))
-"""
 
 ASKER = "SELECT session_user::pg_catalog.text AS name, discreet._caller()"
 LEDGER = "SELECT discreet._ledger($1, $2) AS answer"
@@ -180,14 +149,14 @@ class Gate:
         with self.own_search_path() as path:
             asked, rows = self.released(sql, Wish(epsilon), path, fresh=False)
             held = literal(json.dumps(rows)) + "::pg_catalog.jsonb"
-            select = self.answer_sql(asked).replace("$1", held, 1)
+            select = rows_sql(asked.plan).replace("$1", held, 1)
             self._plpy.execute(f"DECLARE {identifier(cursor)} NO SCROLL CURSOR FOR {select}")
 
     def columns(self, sql: str) -> list[tuple[str, str]]:
         """Name and type of every column of the answer; nothing is asked."""
         with self.own_search_path() as path:
             asked = self.question(sql, Wish(), path)
-            empty = self._plpy.execute(self._plpy.prepare(self.answer_sql(asked), ["jsonb"]), ["[]"])
+            empty = self._plpy.execute(self._plpy.prepare(rows_sql(asked.plan), ["jsonb"]), ["[]"])
             types = [
                 run(self._plpy, "SELECT pg_catalog.format_type(:type::oid, NULL) AS name", type=oid)[0]["name"]
                 for oid in empty.coltypes()
@@ -257,7 +226,7 @@ class Gate:
             "functions": sorted(functions),
         }
         described: dict[str, Any] = self.ledger("describe", request)
-        described["relations"] = self.trusted(described["relations"])
+        described["relations"] = trusted(self._plpy, described["relations"])
         citus.refuse_what_does_not_hold(self._plpy, described["relations"])
         if self.label is None and any(relation["multilevel"] for relation in described["relations"]):
             self.label = held_label(self._plpy)
@@ -287,21 +256,6 @@ class Gate:
         asked = Asked(plan, epsilon * sets, amount * sets, delta, price, key, self.domain_texts(plan), acting)
         self.check_native(asked)
         return asked
-
-    def trusted(self, relations: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The relations that can run no code of people who are not trusted.
-
-        Native SQL runs as the owner of the extension, and reading a table may run code of who owns it or its schema: in
-        predicates of its indexes, in casts of its types, in a view that was put in its place within the asker's own
-        transaction, which the ledger does not see. So a table is protected or declared public, or it and its schema
-        belong to curators and everybody sees the same rows of it; and neither belongs to the asker. The view of a
-        multilevel table belongs to a superuser.
-        """
-        names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
-        rows = self._plpy.execute(prepared(self._plpy, TRUSTED, ["text[]", "text[]"]), names)
-        found = {(row["schema"], row["name"]): row for row in rows}
-        named = ((relation, found.get((relation["schema"], relation["name"]))) for relation in relations)
-        return [as_seen(relation, row) for relation, row in named if row is not None]
 
     def worth(self, plan: Any, wish: Wish) -> Fraction:
         """Epsilon per grouping set, for what names none of its own: what is asked for within the cap, or the session's
@@ -420,8 +374,7 @@ class Gate:
             with self._plpy.subtransaction():
                 for sql in native:
                     self._plpy.prepare(sql, [])
-                self._plpy.prepare(self.answer_sql(asked), ["jsonb"])
-                self._plpy.prepare(self.finished_sql(asked), ["jsonb"])
+                self._plpy.prepare(finished_sql(asked.plan, self._types), ["jsonb"])
         except self._plpy.SPIError as error:
             raise RefusedShapeError(
                 f"PostgreSQL does not understand the question: {error}", "Check types and names."
@@ -484,35 +437,11 @@ class Gate:
         exact = [found.told() for found in accuracy(asked.plan, rows)]
         self.ledger("store", {"key": asked.key, "dataset": asked.plan.dataset.name, "answer": rows, "accuracy": exact})
 
-    def answer_sql(self, asked: Asked) -> str:
-        columns = ", ".join(f"{name} {kind}" for name, kind in asked.plan.answer_columns)
-        pairs = [f"'{name}', r -> {place}" for place, (name, _) in enumerate(asked.plan.answer_columns)]
-        row = built("jsonb_build_object", pairs)
-        measured = (
-            f"SELECT m.* FROM pg_catalog.jsonb_array_elements($1) AS r, "
-            f"LATERAL pg_catalog.jsonb_to_record({row}) AS m({columns})"
-        )
-        return f"WITH measured AS ({measured}) {asked.plan.answer_sql}"
-
-    def finished_sql(self, asked: Asked) -> str:
-        """The answer with every value as JSON, in the types that the caller named for it."""
-        columns = [f"c{n}" for n in range(len(asked.plan.output))]
-        types = self._types or [None] * len(columns)
-        if len(types) != len(columns):
-            raise RefusedShapeError(
-                f"the answer has {len(columns)} columns, and {len(types)} are named", "Name all of them after AS."
-            )
-        shown = (
-            f"pg_catalog.to_jsonb({column if kind is None else cast_to(kind, column)})::pg_catalog.text AS {column}"
-            for column, kind in zip(columns, types, strict=True)
-        )
-        return f"SELECT {', '.join(shown)} FROM ({self.answer_sql(asked)}) AS t({', '.join(columns)})"
-
     def finished(self, asked: Any, rows: list[list[object]]) -> list[list[tuple[str, str | None]]]:
         """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
         try:
             with self._plpy.subtransaction():
-                plan = self._plpy.prepare(self.finished_sql(asked), ["jsonb"])
+                plan = self._plpy.prepare(finished_sql(asked.plan, self._types), ["jsonb"])
                 shown = self._plpy.execute(plan, [json.dumps(rows)])
         except self._plpy.SPIError as error:
             raise RefusedShapeError(
@@ -599,35 +528,6 @@ class Gate:
         self._plpy.execute(prepared(self._plpy, SEARCH, ["pg_catalog.text"]), [path])
 
 
-def as_seen(relation: dict[str, Any], row: Row) -> dict[str, Any]:
-    """What is unique, and never NULL, in the asker's snapshot too: an older one may hold rows from before that was so.
-
-    An index of a plain parent does not see the rows of tables that inherit from it, nor did one see those of a
-    partition that has been attached since.
-    """
-    unique = set() if row["has_other_parts"] else {frozenset(json.loads(key)) for key in row["unique_keys"]}
-    kept = [key for key in relation["unique_keys"] if frozenset(key) in unique]
-    protection = relation["protection"]
-    if protection is not None:
-        unit = protection["unit"]
-        single = protection["single"] and frozenset([unit]) in unique and unit in row["never_null"]
-        protection = protection | {"single": single}
-    return relation | {"unique_keys": kept, "protection": protection}
-
-
-WHOLE_NUMBERS = {"smallint": 2**15 - 1, "integer": 2**31 - 1, "bigint": 2**63 - 1}
-
-
-def cast_to(kind: str, column: str) -> str:
-    """The cast of a released value to a built-in type; with noise a number may be beyond the last one of its type."""
-    last = WHOLE_NUMBERS.get(kind)
-    if last is None:
-        return f"({column})::{kind}"
-    number = f"LEAST(GREATEST(pg_catalog.round(({column})::pg_catalog.numeric), -{last}), {last})::{kind}"
-    # LEAST and GREATEST take no notice of NULL
-    return f"CASE WHEN {column} IS NOT NULL THEN {number} END"
-
-
 def listed_names(path: str) -> list[str]:
     """The names of a list of identifiers, such as search_path is."""
     found = re.findall(r'"((?:[^"]|"")+)"|([^\s,"]+)', path)
@@ -639,12 +539,6 @@ def price_of(plan: Any, worth: Fraction) -> Any:
     from discreet.dp.price import Price
 
     return Price.of(worth, plan.dataset.accounting)
-
-
-def built(function: str, items: list[str]) -> str:
-    """An array or object of many items: a function takes no more than 100 arguments, an item may be two."""
-    parts = (items[first : first + 50] for first in range(0, len(items), 50))
-    return " OPERATOR(pg_catalog.||) ".join(f"pg_catalog.{function}({', '.join(part)})" for part in parts)
 
 
 def is_interrupt(error: Exception) -> bool:

@@ -1,0 +1,63 @@
+"""SQL that makes the rows of an answer from its released numbers, which come as $1, an array of arrays in JSON."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from discreet.core.errors import RefusedShapeError
+
+WHOLE_NUMBERS = {"smallint": 2**15 - 1, "integer": 2**31 - 1, "bigint": 2**63 - 1}
+
+
+class Answered(Protocol):
+    """A plan: the columns of what was measured, with their types; the SELECT over them; and the names it gives."""
+
+    @property
+    def answer_columns(self) -> list[tuple[str, str]]: ...
+    @property
+    def answer_sql(self) -> str: ...
+    @property
+    def output(self) -> tuple[str, ...]: ...
+
+
+def rows_sql(plan: Answered) -> str:
+    """The answer, in types of its own."""
+    columns = ", ".join(f"{name} {kind}" for name, kind in plan.answer_columns)
+    pairs = [f"'{name}', r -> {place}" for place, (name, _) in enumerate(plan.answer_columns)]
+    row = built("jsonb_build_object", pairs)
+    measured = (
+        f"SELECT m.* FROM pg_catalog.jsonb_array_elements($1) AS r, "
+        f"LATERAL pg_catalog.jsonb_to_record({row}) AS m({columns})"
+    )
+    return f"WITH measured AS ({measured}) {plan.answer_sql}"
+
+
+def finished_sql(plan: Answered, types: list[str | None] | None) -> str:
+    """The answer with every value as JSON, in the types that the caller named for it; None: as it is."""
+    columns = [f"c{n}" for n in range(len(plan.output))]
+    types = types or [None] * len(columns)
+    if len(types) != len(columns):
+        raise RefusedShapeError(
+            f"the answer has {len(columns)} columns, and {len(types)} are named", "Name all of them after AS."
+        )
+    shown = (
+        f"pg_catalog.to_jsonb({column if kind is None else cast_to(kind, column)})::pg_catalog.text AS {column}"
+        for column, kind in zip(columns, types, strict=True)
+    )
+    return f"SELECT {', '.join(shown)} FROM ({rows_sql(plan)}) AS t({', '.join(columns)})"
+
+
+def cast_to(kind: str, column: str) -> str:
+    """The cast of a released value to a built-in type; with noise a number may be beyond the last one of its type."""
+    last = WHOLE_NUMBERS.get(kind)
+    if last is None:
+        return f"({column})::{kind}"
+    number = f"LEAST(GREATEST(pg_catalog.round(({column})::pg_catalog.numeric), -{last}), {last})::{kind}"
+    # LEAST and GREATEST take no notice of NULL
+    return f"CASE WHEN {column} IS NOT NULL THEN {number} END"
+
+
+def built(function: str, items: list[str]) -> str:
+    """An array or object of many items: a function takes no more than 100 arguments, an item may be two."""
+    parts = (items[first : first + 50] for first in range(0, len(items), 50))
+    return " OPERATOR(pg_catalog.||) ".join(f"pg_catalog.{function}({', '.join(part)})" for part in parts)

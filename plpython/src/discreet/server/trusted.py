@@ -1,0 +1,73 @@
+"""Which relations of a question can run no code of people who are not trusted.
+
+Native SQL runs as the owner of the extension, and reading a table may run code of who owns it or its schema: in
+predicates of its indexes, in casts of its types, in a view that was put in its place within the asker's own
+transaction, which the ledger does not see. So a table is protected or declared public, or it and its schema
+belong to curators and everybody sees the same rows of it; and neither belongs to the asker. The view of a
+multilevel table belongs to a superuser.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from discreet.server.plpy import Plpy, Row, prepared
+
+# to_regclass looks a name up as the planner will; pg_class is read as this transaction sees it
+TRUSTED = """
+    SELECT asked.schema, asked.name,
+           -- which parts there are, the planner and pg_partition_tree see without a snapshot
+           c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid)
+           OR EXISTS (SELECT FROM pg_catalog.pg_partition_tree(c.oid) t
+                      WHERE t.relid <> c.oid AND NOT EXISTS (
+                          SELECT FROM pg_catalog.pg_inherits h
+                          WHERE h.inhrelid = t.relid AND h.inhparent = t.parentrelid)) AS has_other_parts,
+           ARRAY(SELECT a.attname::pg_catalog.text FROM pg_catalog.pg_attribute a
+                 WHERE a.attrelid = c.oid AND a.attnum > 0 AND a.attnotnull) AS never_null,
+           ARRAY(SELECT (SELECT pg_catalog.jsonb_agg(a.attname)::text FROM pg_catalog.pg_attribute a
+                         WHERE a.attrelid = c.oid AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
+                 FROM pg_catalog.pg_index i
+                 WHERE i.indrelid = c.oid AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL
+                   AND i.indexprs IS NULL) AS unique_keys
+    FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS asked(schema, name)
+    JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(pg_catalog.format('%I.%I', asked.schema, asked.name))
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_roles r ON r.oid = c.relowner
+    CROSS JOIN LATERAL (
+        SELECT pg_catalog.bool_and(o.owner = 'pg_database_owner'::pg_catalog.regrole
+                                   OR pg_catalog.pg_has_role(o.owner, 'discreet_curator', 'MEMBER')) AS of_curators,
+               pg_catalog.bool_or(pg_catalog.pg_has_role(session_user, o.owner, 'MEMBER')) AS of_asker
+        FROM (VALUES (c.relowner), (n.nspowner)) AS o(owner)) AS owners
+    WHERE (c.relkind IN ('r', 'p')
+           OR c.relkind = 'v' AND r.rolsuper
+              AND EXISTS (SELECT FROM discreet._multilevel_table m WHERE m.relation = c.oid))
+      AND (owners.of_curators AND NOT c.relrowsecurity
+           OR EXISTS (SELECT FROM discreet._protected_table p WHERE p.relation = c.oid))
+      AND (NOT owners.of_asker OR pg_catalog.pg_has_role(session_user, 'discreet_curator', 'MEMBER'))
+"""
+
+
+def trusted(plpy: Plpy, relations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of the relations that are trusted, as the asker's own transaction sees them."""
+    names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
+    rows = plpy.execute(prepared(plpy, TRUSTED, ["text[]", "text[]"]), names)
+    found = {(row["schema"], row["name"]): row for row in rows}
+    named = ((relation, found.get((relation["schema"], relation["name"]))) for relation in relations)
+    return [as_seen(relation, row) for relation, row in named if row is not None]
+
+
+def as_seen(relation: dict[str, Any], row: Row) -> dict[str, Any]:
+    """What is unique, and never NULL, in the asker's snapshot too: an older one may hold rows from before that was so.
+
+    An index of a plain parent does not see the rows of tables that inherit from it, nor did one see those of a
+    partition that has been attached since.
+    """
+    unique = set() if row["has_other_parts"] else {frozenset(json.loads(key)) for key in row["unique_keys"]}
+    kept = [key for key in relation["unique_keys"] if frozenset(key) in unique]
+    protection = relation["protection"]
+    if protection is not None:
+        unit = protection["unit"]
+        single = protection["single"] and frozenset([unit]) in unique and unit in row["never_null"]
+        protection = protection | {"single": single}
+    return relation | {"unique_keys": kept, "protection": protection}
