@@ -88,7 +88,7 @@ clients: test-packages install  ## real clients ask in plain SQL: psql, psycopg,
 	@$(PYTEST) tests/clients $(PYTEST_ARGS)
 
 statistical: test-packages install  ## noise against its exact distribution, and measured epsilons
-	@$(PYTEST) tests/statistical $(PYTEST_ARGS)
+	@$(PYTEST) --dist load tests/statistical $(PYTEST_ARGS)
 
 attack-tests: test-packages install  ## tests of each attack of the threat model, against a plain table and against discreet
 	@$(PYTEST) tests/attacks $(PYTEST_ARGS)

@@ -95,6 +95,7 @@ extern List *multilevel_relations(bool base);
 extern Oid	multilevel_view_of(Oid base);
 extern bool is_labelled_ledger(Oid relation);
 extern void begin_reading_ledger(void);
+extern void begin_reading_in_worker(bool of_leader);
 extern bool label_to_read(int64 *label);
 extern void begin_statement(void);
 extern void begin_reading(void);

@@ -200,6 +200,14 @@ refuse_duplicate(text *message)
 			 errhint("A row with this key is visible at the label of the session.")));
 }
 
+/* What an index says of a long value names its place in storage, which depends on rows of all labels. */
+static void pg_attribute_noreturn()
+refuse_long_value(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("a value is too long for an index of the multilevel table")));
+}
+
 static Datum
 insert_root(FunctionCallInfo fcinfo)
 {
@@ -240,10 +248,14 @@ insert_root(FunctionCallInfo fcinfo)
 	}
 	PG_CATCH();
 	{
-		if (geterrcode() != ERRCODE_UNIQUE_VIOLATION)
+		int			code = geterrcode();
+
+		if (code != ERRCODE_UNIQUE_VIOLATION && code != ERRCODE_PROGRAM_LIMIT_EXCEEDED)
 			PG_RE_THROW();
 		MemoryContextSwitchTo(before);
 		FlushErrorState();
+		if (code == ERRCODE_PROGRAM_LIMIT_EXCEEDED)
+			refuse_long_value();
 		refuse_duplicate(PG_GETARG_TEXT_PP(4));
 	}
 	PG_END_TRY();

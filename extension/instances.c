@@ -286,6 +286,14 @@ close_table(Datum argument)
 	MemoryContextDelete(entity->keep);
 }
 
+/* What is taken for a row must be one: who calls _instances by hand may give anything, and bytes that look like a row. */
+static void
+refuse_other_rows(FunctionCallInfo fcinfo)
+{
+	if (get_fn_expr_argtype(fcinfo->flinfo, 1) != get_rel_type_id(PG_GETARG_OID(0)))
+		refuse_row("a row of another table");
+}
+
 /* Everybody may call this, to read a multilevel table at the label of the session; at others, who may read all of its rows. */
 static void
 refuse_other_label(Oid base)
@@ -306,6 +314,7 @@ open_table(FunctionCallInfo fcinfo, int64 session)
 	if (entity == NULL)
 		fcinfo->flinfo->fn_extra = entity = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(Entity));
 	memset(entity, 0, sizeof(Entity));
+	refuse_other_rows(fcinfo);
 	if (!PG_ARGISNULL(3))
 		refuse_other_label(PG_GETARG_OID(0));
 	entity->keep = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "discreet entities", ALLOCSET_SMALL_SIZES);
@@ -393,13 +402,14 @@ static bool
 take_above(Entity *entity, int64 number, int64 first)
 {
 	int64		label;
+	int64		same;
 	bool		dead;
 	bool		found = false;
 
 	for (int n = 0; n < entity->label_count; n++)
 	{
 		find_above(&entity->above, entity->labels[n], number);
-		if (!next_above(&entity->above, &label, &number, &dead))
+		if (!next_above(&entity->above, &label, &same, &dead))
 			continue;
 		if (!dead && !found && label != first)
 			return false;
@@ -459,6 +469,8 @@ read_entity(Entity *entity, HeapTupleHeader header)
 	if (row->nulls[entity->number - 1] || (row->label & ~entity->session) != 0)
 		return false;
 	number = DatumGetInt64(row->values[entity->number - 1]);
+	if (number <= 0)			/* nobody's, and for find_above everybody's */
+		return false;
 	if (has_several(entity, number))
 	{
 		int64		label = row->label;

@@ -82,6 +82,9 @@ static int64 high_water = 0;
 static TransactionId writer = InvalidTransactionId;
 static int64 written_at;
 
+/* in a parallel worker: whether the statement of the leader, which remembers what was read, names what has labels */
+static bool leader_reads = false;
+
 /* the wish, read once */
 static bool wish_known = false;
 static int64 wish;
@@ -107,10 +110,16 @@ forget_roles(Datum argument, int cache_id, uint32 hash)
 	changed_meanwhile = true;
 }
 
+/* What the session reads later must not decide whether its earlier writes are committed: nor must a prepared one wait. */
 static void
-forget_reading(XactEvent event, void *argument)
+end_of_transaction(XactEvent event, void *argument)
 {
 	reading = false;
+	if (event == XACT_EVENT_PRE_PREPARE && !trusted && TransactionIdIsValid(writer) && writer == GetTopTransactionIdIfAny())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a transaction that has written to a multilevel table cannot be prepared"),
+				 errhint("COMMIT it, or let a trusted session write.")));
 }
 
 static bool
@@ -205,7 +214,7 @@ know_levels(void)
 		cache = AllocSetContextCreate(TopMemoryContext, "discreet levels", ALLOCSET_SMALL_SIZES);
 		CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
 		CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_roles, (Datum) 0);
-		RegisterXactCallback(forget_reading, NULL);
+		RegisterXactCallback(end_of_transaction, NULL);
 	}
 	/* only a superuser can become another subject, who starts anew */
 	if (subject != GetSessionUserId())
@@ -411,6 +420,26 @@ refuse_explained(void)
 				 errhint("Use EXPLAIN without ANALYZE.")));
 }
 
+/* What a worker reads on its own would be forgotten with it. */
+static void pg_attribute_noreturn()
+refuse_in_worker(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a function in a parallel worker cannot read what has labels"),
+			 errhint("Mark the function that does PARALLEL RESTRICTED or UNSAFE.")));
+}
+
+/* A parallel worker begins a statement that names what has labels: its part of the leader's, or one of a function. */
+void
+begin_reading_in_worker(bool of_leader)
+{
+	if (of_leader)
+		leader_reads = true;
+	else if (!leader_reads)
+		refuse_in_worker();
+}
+
 /* The label at which the session works with multilevel tables: from now on it has read there. */
 bool
 label_to_read(int64 *label)
@@ -420,6 +449,8 @@ label_to_read(int64 *label)
 		*label = reading_at;
 		return true;
 	}
+	if (IsParallelWorker() && !leader_reads)
+		refuse_in_worker();
 	/* a library that the first call loads has not seen the beginning of the statement, nor what the session did before */
 	if (!preloaded)
 		ereport(ERROR,

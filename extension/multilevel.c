@@ -161,17 +161,22 @@ static void
 look_at_plan(QueryDesc *query, int flags)
 {
 	ListCell   *cell;
-	List	   *views = IsParallelWorker() ? NIL : multilevel_relations(false);
+	List	   *views = multilevel_relations(false);
 
 	begin_statement();
-	if (!IsParallelWorker() && !(flags & EXEC_FLAG_EXPLAIN_ONLY))
+	if (!(flags & EXEC_FLAG_EXPLAIN_ONLY))
 		foreach(cell, query->plannedstmt->rtable)
 		{
 			Oid			relation = lfirst_node(RangeTblEntry, cell)->relid;
+			bool		is_view = list_member_oid(views, relation);
 
-			if (list_member_oid(views, relation))
+			if (!is_view && !(OidIsValid(relation) && is_labelled_ledger(relation)))
+				continue;
+			if (IsParallelWorker())
+				begin_reading_in_worker(query->dest->mydest == DestTupleQueue);
+			else if (is_view)
 				begin_reading();
-			else if (OidIsValid(relation) && is_labelled_ledger(relation))
+			else
 				begin_reading_ledger();
 		}
 

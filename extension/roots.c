@@ -34,6 +34,7 @@ PG_FUNCTION_INFO_V1(discreet_above_labels);
 /* What a call site knows of a table, in the snapshot of its statement. */
 typedef struct Roots
 {
+	Oid			base;
 	int64		label;			/* of the session */
 	int			label_count;
 	int64	   *labels;			/* of rows above, those that the session sees */
@@ -280,6 +281,7 @@ know_roots(MemoryContext keep, Oid base, int64 session)
 	open_above(&above, base, GetActiveSnapshot());
 	roots->labels = labels_above(&above, session, &roots->label_count);
 	close_above(&above);
+	roots->base = base;
 	roots->label = session;
 	MemoryContextSwitchTo(before);
 	return roots;
@@ -317,7 +319,7 @@ discreet_is_single(PG_FUNCTION_ARGS)
 
 	if (PG_GETARG_INT64(2) != 0 || !label_to_read(&session) || (PG_GETARG_INT64(1) & ~session) != 0)
 		PG_RETURN_BOOL(false);
-	if (roots == NULL || roots->label != session)
+	if (roots == NULL || roots->label != session || roots->base != PG_GETARG_OID(0))
 		fcinfo->flinfo->fn_extra = roots = know_roots(keep, PG_GETARG_OID(0), session);
 	PG_RETURN_BOOL(roots->label_count == 0 || !is_below(roots, keep, PG_GETARG_OID(0), PG_GETARG_INT64(3)));
 }
@@ -354,12 +356,14 @@ row_is_single(ExprState *state, ExprContext *context, bool *isnull)
 								  DatumGetInt64(row->tts_values[single->row_id - 1])));
 }
 
+/* The number of a column that is never NULL. */
 static AttrNumber
-column_of(Expr *expression, Index scanned)
+column_of(Expr *expression, Index scanned, TupleDesc columns)
 {
 	Var		   *column = (Var *) expression;
 
-	return IsA(column, Var) && column->varno == scanned && column->vartype == INT8OID ? column->varattno : 0;
+	return IsA(column, Var) && column->varno == scanned && column->vartype == INT8OID && column->varattno > 0 &&
+		TupleDescAttr(columns, column->varattno - 1)->attnotnull ? column->varattno : 0;
 }
 
 /* Scans whose only condition is _is_single, as those of whole tables are, ask without the detour over an expression. */
@@ -375,11 +379,13 @@ ask_directly(PlanState *state, void *nothing)
 		IsA(call = (FuncExpr *) linitial(scan->plan.qual), FuncExpr) && list_length(call->args) == 4 &&
 		IsA(linitial(call->args), Const) && !linitial_node(Const, call->args)->constisnull)
 	{
+		TupleDesc	columns = RelationGetDescr(((SeqScanState *) state)->ss.ss_currentRelation);
+
 		fmgr_info(call->funcid, &function);
 		single.base = DatumGetObjectId(linitial_node(Const, call->args)->constvalue);
-		single.key_label = column_of(lsecond(call->args), scan->scanrelid);
-		single.slot = column_of(lthird(call->args), scan->scanrelid);
-		single.row_id = column_of(lfourth(call->args), scan->scanrelid);
+		single.key_label = column_of(lsecond(call->args), scan->scanrelid, columns);
+		single.slot = column_of(lthird(call->args), scan->scanrelid, columns);
+		single.row_id = column_of(lfourth(call->args), scan->scanrelid, columns);
 		if (function.fn_addr == discreet_is_single && single.key_label > 0 && single.slot > 0 && single.row_id > 0)
 		{
 			single.roots = NULL;

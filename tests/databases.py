@@ -18,6 +18,7 @@ FAST_AND_FORGETFUL = {
     "full_page_writes": "off",
     "autovacuum": "off",
     "max_connections": "100",
+    "max_prepared_transactions": "4",
     "wal_level": "minimal",
     "max_wal_senders": "0",
 }

@@ -76,7 +76,7 @@ AS $python$
     return mls_acts.purge(plpy, relation, reason)
 $python$;
 COMMENT ON FUNCTION discreet.mls_purge(regclass, text) IS
-'Removes what was deleted and no row borrows from, by a trusted session that sees all rows: how many rows.';
+'Removes what was deleted and no row borrows from, by a trusted session at the highest label: how many rows.';
 
 -- discreet._multilevel_description: what the functions that work with the caller's rights need to know of a multilevel table.
 CREATE FUNCTION discreet._multilevel_description(relation oid)

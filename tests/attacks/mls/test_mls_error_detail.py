@@ -1,5 +1,7 @@
 """The DETAIL of an error shows rows and keys; names of constraints show what is checked."""
 
+from collections.abc import Iterator
+
 import pytest
 from tests.attacks.mls.levels import Levels, outcome
 
@@ -12,7 +14,16 @@ BAD = [
     "UPDATE employee SET name = 'x'",
     "UPDATE employee SET salary_label = 'U'",
     "DELETE FROM employee WHERE tc < 'A'",
+    "INSERT INTO employee (name, perf) SELECT 'long', string_agg(md5(i::text), '') FROM generate_series(1, 999) i",
 ]
+
+
+@pytest.fixture(autouse=True)
+def plain_index(levels: Levels) -> Iterator[None]:
+    """What the index of a column says of a long value would name its place in storage."""
+    levels.admin.execute("CREATE INDEX employee_perf ON employee_mls (perf)")
+    yield
+    levels.admin.execute("DROP INDEX employee_perf")
 
 
 @pytest.mark.parametrize("who", ["low", "middle", "high"])

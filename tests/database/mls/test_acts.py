@@ -6,6 +6,7 @@ from tests.database.mls.subjects import Subjects, refused
 
 DECLASSIFY = """SELECT discreet.mls_declassify('employee', '{"name": "%s"}', ARRAY['%s'], '%s', 'was published')"""
 UPLEVEL = """SELECT discreet.mls_uplevel('employee', '{"name": "%s"}', '%s', '%s')"""
+TOP = "S:NATO,CRYPTO"
 
 
 def test_a_trusted_session_declassifies_its_own_cells(smith_and_brown: Subjects) -> None:
@@ -93,10 +94,25 @@ def test_purge_removes_tombstones_that_nobody_borrows_from(employee: Subjects) -
     purge = "SELECT discreet.mls_purge('employee', 'tidy')"
     assert refused(employee.at("S"), purge).sqlstate == "42501"
     assert refused(employee.trusted("U"), purge).sqlstate == "42501"
-    assert employee.trusted("S").execute(purge).fetchall() == [(1,)]
+    assert refused(employee.trusted("S"), purge).sqlstate == "42501"
+    assert employee.trusted(TOP).execute(purge).fetchall() == [(1,)]
     assert employee.seen("C") == [("Rossi", "U", 1, "U", "Good", "C", "C")]
     employee.at("C").execute("DELETE FROM employee")
-    assert employee.trusted("S").execute(purge).fetchall() == [(2,)]
+    assert employee.trusted(TOP).execute(purge).fetchall() == [(2,)]
+
+
+def test_what_is_declassified_where_nothing_is_left_below_is_not_lost(employee: Subjects) -> None:
+    employee.at("U").execute("INSERT INTO employee (name, salary, perf) VALUES ('Rossi', 1, 'Fair')")
+    trusted = employee.trusted("S")
+    trusted.execute("UPDATE employee SET salary = 2, perf = 'Good' WHERE name = 'Rossi'")
+    employee.at("U").execute("DELETE FROM employee")
+    purged = employee.trusted(TOP).execute("SELECT discreet.mls_purge('employee', 'tidy')")
+    assert purged.fetchall() == [(1,)]
+    lower = "SELECT discreet.mls_declassify('employee', '{\"name\": \"Rossi\"}', ARRAY['perf'], '%s', 'known by now')"
+    assert "was deleted at label U" in str(refused(trusted, lower % "U"))
+    trusted.execute(lower % "C")
+    assert employee.seen("C") == [("Rossi", "U", None, "C", "Good", "C", "C")]
+    assert employee.seen("S") == [("Rossi", "U", 2, "S", "Good", "C", "S")]
 
 
 def test_a_child_names_only_parents_that_its_session_sees(employee: Subjects) -> None:

@@ -155,3 +155,13 @@ def test_clearing_a_role_that_may_create_tables_is_a_warning(subjects: Subjects)
     assert any("may create tables" in message for message in messages)
     found = subjects.admin.execute("SELECT finding FROM discreet.check_installation() WHERE item = 'cleared roles'")
     assert role in str(found.fetchall())
+
+
+def test_who_reads_the_hidden_table_is_named(smith_and_brown: Subjects) -> None:
+    role = smith_and_brown.role("U")
+    named = "SELECT status, finding FROM discreet.check_installation() WHERE item = 'hidden readers'"
+    assert smith_and_brown.admin.execute(named).fetchall() == []
+    smith_and_brown.admin.execute(f"GRANT SELECT (name) ON employee_mls TO {role}")
+    ((status, finding),) = smith_and_brown.admin.execute(named).fetchall()
+    assert status == "problem"
+    assert role in str(finding)

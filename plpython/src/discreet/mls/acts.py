@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from discreet.core.errors import InvalidParameterError, UndefinedColumnError
-from discreet.mls.table import OWN, Column, Table, entity_of, identifier, listed, slot
+from discreet.mls.table import ABSENT, OWN, Column, Table, entity_of, identifier, listed, slot
 
 
 def key_columns(table: Table, key: Mapping[str, object] | None) -> None:
@@ -62,13 +62,16 @@ def lower_to_root(table: Table, columns: list[Column]) -> str:
 
 
 def lower_to_row(table: Table, columns: list[Column]) -> str:
-    """Cells of the row $2 become those of the row at label $3, which is made, or brought back, if there is none."""
+    """Cells of the row $2 become those of the row at label $3, which is made, or brought back, if there is none.
+
+    What it does not own it borrows from below; where all rows below are purged, it is absent.
+    """
     cells = list(enumerate(table.cells, 1))
     values = listed(f"r.{column.quoted}" if column in columns else "NULL" for _, column in cells)
     sources = listed(
         str(OWN)
         if column in columns
-        else f"CASE WHEN s._source[{place}] >= 0 THEN s._source[{place}] ELSE s._label END"
+        else f"CASE WHEN s._source[{place}] >= 0 THEN s._source[{place}] ELSE coalesce(s._label, {ABSENT}) END"
         for place, column in cells
     )
     again = listed(
@@ -93,9 +96,9 @@ def lower_to_row(table: Table, columns: list[Column]) -> str:
         f" r._key_label, $3, {slot('r._entity', '$3')}, false, ARRAY[{sources}]::bigint[]"
         f" FROM jsonb_populate_record(NULL::{table.base}, $1) k"
         f" JOIN {table.base} r ON {table.same_key('r', 'k')} AND r._row_id = $2"
-        f" CROSS JOIN LATERAL (SELECT s.* FROM {table.base} s WHERE {table.same_key('s', 'r')}"
+        f" LEFT JOIN LATERAL (SELECT s.* FROM {table.base} s WHERE {table.same_key('s', 'r')}"
         f" AND {entity_of('s')} = r._entity AND (s._label & ~$3) = 0 AND s._label <> $3"
-        f" ORDER BY s._dead, s._label DESC LIMIT 1) s"
+        f" ORDER BY s._dead, s._label DESC LIMIT 1) s ON true"
         f" ON CONFLICT {table.conflict()} DO UPDATE SET {again}, _source = ARRAY[{again_sources}]::bigint[],"
         " _dead = false"
     )
@@ -112,11 +115,6 @@ def borrow(table: Table, columns: list[Column]) -> str:
         f" _dead = NOT ({OWN} = ANY (ARRAY[{sources}]::bigint[]))"
         f" FROM jsonb_populate_record(NULL::{table.base}, $1) k WHERE {table.same_key('t', 'k')} AND t._row_id = $2"
     )
-
-
-def above(table: Table) -> str:
-    """Whether the table has rows that label $1 does not show."""
-    return f"SELECT FROM {table.base} WHERE (_label & ~$1) <> 0 LIMIT 1"
 
 
 def purge(table: Table) -> str:

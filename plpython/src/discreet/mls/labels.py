@@ -53,6 +53,11 @@ class Lattice:
             bits |= 1 << (FIRST_COMPARTMENT + self.compartments.index(name))
         return bits
 
+    @property
+    def top(self) -> int:
+        """The label that dominates all others."""
+        return (1 << (len(self.levels) - 1)) - 1 | ((1 << len(self.compartments)) - 1) << FIRST_COMPARTMENT
+
     def text(self, bits: int) -> str:
         """The label as it is written; compartments in the order in which they were defined."""
         height = (bits & ((1 << FIRST_COMPARTMENT) - 1)).bit_count()

@@ -263,6 +263,10 @@ def update_function(table: Table) -> str:
         f"CASE WHEN t._dead OR _is_set[{place}] THEN excluded._source[{place}] ELSE t._source[{place}] END"
         for place, _ in cells
     )
+    kept = "".join(
+        f"        IF NOT _is_set[{place}] THEN NEW.{cell.quoted} := OLD.{cell.quoted}; END IF;\n"
+        for place, cell in cells
+    )
     labels = "".join(
         f"    IF _is_set[{place}] THEN NEW.{cell.label} := discreet._label(_c); END IF;\n" for place, cell in cells
     )
@@ -274,15 +278,19 @@ def update_function(table: Table) -> str:
     _is_set boolean[];
     _acted record;
 BEGIN
-    IF NOT ({" AND ".join(fixed)}) THEN
+    IF ({" AND ".join(fixed)}) IS NOT TRUE THEN
         RAISE feature_not_supported USING
             MESSAGE = {literal(f"keys, labels and ids of multilevel table {table.view} cannot be updated")},
             HINT = 'DELETE and INSERT give a row another key; discreet.mls_declassify() lowers a label.';
     END IF;
 {generated}    -- the columns that the statement sets, which a hook of the extension tells; else those that differ
+    -- where somebody else tells, through a view around this one, all other columns are judged as they were
     IF starts_with(NEW.tc, '{{') THEN
         _named := NEW.tc;
         _is_set := ARRAY[{is_set}]::boolean[];
+{kept}    ELSIF NEW.tc IS DISTINCT FROM OLD.tc THEN
+        RAISE feature_not_supported USING MESSAGE = 'column tc cannot be set',
+            HINT = 'It is the least upper bound of the labels of the row.';
     ELSE
         _is_set := ARRAY[{differs}]::boolean[];
     END IF;

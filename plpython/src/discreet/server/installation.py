@@ -33,7 +33,7 @@ def findings(plpy: Plpy) -> Iterator[Finding]:
     checks: list[Callable[[Plpy], Iterator[Finding]]] = [
         version, interpreter, dependencies, library, ledger, event_triggers, group_roles, direct_readers,
         missing_limits,
-        divided_people, watching_roles, cleared_roles, side_doors, statement_statistics,
+        divided_people, watching_roles, cleared_roles, hidden_readers, side_doors, statement_statistics,
         definer_functions, readable_views, closed_schemas,
     ]  # fmt: skip
     for check in checks:
@@ -253,6 +253,24 @@ def cleared_roles(plpy: Plpy) -> Iterator[Finding]:
             WARNING,
             f"{row['role']} has a clearance and, as a member of {row['groups']}, sees charges, refusals and budgets of "
             "all labels",
+        )
+
+
+def hidden_readers(plpy: Plpy) -> Iterator[Finding]:
+    """Who reads rows of all labels, below the views of multilevel tables."""
+    rows = run(
+        plpy,
+        "SELECT m.base::text AS base, m.relation::text AS view, string_agg(r.rolname, ', ' ORDER BY r.rolname) AS roles"
+        " FROM discreet._multilevel_table m, pg_roles r"
+        " WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND has_any_column_privilege(r.oid, m.base::oid, 'SELECT')"
+        " GROUP BY 1, 2 ORDER BY 1",
+    )
+    for row in rows:
+        yield (
+            "hidden readers",
+            PROBLEM,
+            f"{row['base']} holds rows of all labels of multilevel table {row['view']}, and can be read by: "
+            f"{row['roles']}",
         )
 
 

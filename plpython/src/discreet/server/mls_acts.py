@@ -12,7 +12,7 @@ from discreet.mls import acts
 from discreet.mls.labels import dominates
 from discreet.mls.table import OWN, Table
 from discreet.server.entry import sql_errors
-from discreet.server.mls import log, named_table
+from discreet.server.mls import lattice, log, named_table
 from discreet.server.plpy import Plpy, run
 
 
@@ -32,13 +32,23 @@ def require_trust(plpy: Plpy, table: Table, act: str) -> None:
         )
 
 
-def require_update(plpy: Plpy, table: Table) -> None:
+def require_right(plpy: Plpy, table: Table, right: str) -> None:
     row = run(
-        plpy, "SELECT has_table_privilege(discreet._caller(), to_regclass(:view::text), 'UPDATE') AS may",
-        view=table.view,
+        plpy, "SELECT has_table_privilege(discreet._caller(), to_regclass(:view::text), :right::text) AS may",
+        view=table.view, right=right,
     )[0]  # fmt: skip
     if not row["may"]:
-        raise InsufficientPrivilegeError(f"permission denied for {table.view}", "Who may UPDATE it may do this.")
+        raise InsufficientPrivilegeError(f"permission denied for {table.view}", f"Who may {right} it may do this.")
+
+
+def require_top(plpy: Plpy, label: int) -> None:
+    """Whether there are rows above, the session must not be told: so there must be no label that it does not see."""
+    known = lattice(plpy)
+    if known is None or not dominates(label, known.top):
+        raise InsufficientPrivilegeError(
+            "the label of the session is not the highest there is",
+            "What rows above borrow must stay: purge at the highest level, with all compartments.",
+        )
 
 
 def execute(plpy: Plpy, statement: str, types: list[str], *values: Any) -> Any:
@@ -88,7 +98,7 @@ def declassify(
 ) -> None:
     table = named_table(plpy, relation)
     require_trust(plpy, table, "mls_declassify")
-    require_update(plpy, table)
+    require_right(plpy, table, "UPDATE")
     label, lower = label_of_session(plpy), bits(plpy, given("to_label", to_label))
     if not given("reason", reason).strip():
         raise InvalidParameterError("no reason is given", "Whoever reads the log shall know why.")
@@ -109,20 +119,22 @@ def declassify(
     types = ["jsonb", "bigint", "bigint"]
     if lower == int(row["key_label"]):
         below = execute(plpy, acts.row_at(table), types, wanted, row["entity"], lower)
-        if below[0]["dead"]:
+        if len(below) == 0 or below[0]["dead"]:
             raise UndefinedObjectError(
                 f"the entity was deleted at label {to_label}", "Insert it there anew, and then declassify."
             )
-        execute(plpy, acts.lower_to_root(table, cells), types[:2], wanted, row["id"])
+        lowered = execute(plpy, acts.lower_to_root(table, cells), types[:2], wanted, row["id"])
     else:
-        execute(plpy, acts.lower_to_row(table, cells), types, wanted, row["id"], lower)
+        lowered = execute(plpy, acts.lower_to_row(table, cells), types, wanted, row["id"], lower)
+    if lowered.nrows() != 1:  # the value would be in no row
+        raise UndefinedObjectError(f"the entity has no row at label {to_label}", "mls_report() shows the versions.")
     execute(plpy, acts.borrow(table, cells), types, wanted, row["id"], lower)
 
 
 @sql_errors
 def uplevel(plpy: Plpy, relation: str | None, key: str | None, column_name: str | None, from_label: str | None) -> None:
     table = named_table(plpy, relation)
-    require_update(plpy, table)
+    require_right(plpy, table, "UPDATE")
     label, lower = label_of_session(plpy), bits(plpy, given("from_label", from_label))
     if lower == label or not dominates(label, lower):
         raise InvalidParameterError(f"label {from_label} is not below that of the session", "Name a label below.")
@@ -166,14 +178,10 @@ def upsert(plpy: Plpy, relation: str | None, new_row: str | None) -> str:
 def purge(plpy: Plpy, relation: str | None, reason: str | None) -> int:
     table = named_table(plpy, relation)
     require_trust(plpy, table, "mls_purge")
-    label = label_of_session(plpy)
+    require_right(plpy, table, "DELETE")
+    require_top(plpy, label_of_session(plpy))
     if not given("reason", reason).strip():
         raise InvalidParameterError("no reason is given", "Whoever reads the log shall know why.")
-    if len(execute(plpy, acts.above(table), ["bigint"], label)) > 0:
-        raise InsufficientPrivilegeError(
-            "the label of the session does not dominate all rows",
-            "What rows above borrow must stay: purge from the top.",
-        )
     log(plpy, "mls_purge", table.view, reason=reason)
     removed = 0
     while (last := plpy.execute(acts.purge(table)).nrows()) > 0:
