@@ -53,11 +53,14 @@ def wal_of_payment(village: Village, rows: bytes) -> int:
 
 
 def test_as_much_is_written_whoever_pays(village: Village) -> None:
-    """WAL positions, which everybody may read, tell nothing; in tables nothing is inserted or updated but the head."""
+    """WAL positions, which everybody may read, tell nothing; in tables nothing is inserted or updated but the head.
+
+    Now and then the server adds a record of its own, as when it tidies up the page of the head.
+    """
     crowd(village, 5000)
     village.ask("SELECT count(*) FROM someone")
     payments = [bytes(5000), b"\1" * 5000, bytes(2500) + b"\1" * 2500, b"\2" + bytes(4999), bytes(5000)]
-    assert len({wal_of_payment(village, rows) for rows in payments}) == 1
+    assert len({min(wal_of_payment(village, rows) for _ in range(3)) for rows in payments}) == 1
 
 
 def test_an_aborted_payment_is_none(village: Village) -> None:
