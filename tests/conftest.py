@@ -27,6 +27,11 @@ hypothesis.settings.register_profile("usual", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("more", deadline=None, print_blob=True, max_examples=2000)
 
 
+# begun first, so that no process waits for another at the end
+LONG_FILES = {"test_mls_noninterference.py", "test_neighbours.py", "test_plain_sql_loop.py", "test_documentation.py",
+              "test_selftest.py", "test_laboratory.py", "test_audited_random_subsets.py"}  # fmt: skip
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--more", action="store_true", help="run tests marked slow, and more random cases of the others")
 
@@ -36,6 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONG_FILES)
     if config.getoption("--more"):
         return
     slow = [item for item in items if item.get_closest_marker("slow")]
