@@ -76,6 +76,7 @@ typedef struct Entity
 	AttrNumber	source;
 	AttrNumber	number;			/* of the entity */
 	AttrNumber	row_id;
+	ArrayType  *labels_shown;	/* room for a label of each cell, to be copied */
 
 	/* the entity */
 	MemoryContext memory;		/* reset for each */
@@ -168,26 +169,24 @@ filler_of(Entity *entity, int row, int cell)
 static void
 take_sources(Entity *entity, int row)
 {
-	Datum	   *sources = NULL;
-	bool	   *nulls = NULL;
-	int			count = 0;
+	int64	   *sources = &entity->sources[row * entity->cells];
+	MemoryContext before;
+	ArrayType  *array;
 
-	if (!entity->rows[row].nulls[entity->source - 1])
+	if (entity->rows[row].nulls[entity->source - 1])
 	{
-		MemoryContext before = MemoryContextSwitchTo(entity->memory);
-
-		deconstruct_array(DatumGetArrayTypeP(entity->rows[row].values[entity->source - 1]), INT8OID, sizeof(int64),
-						  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &sources, &nulls, &count);
-		MemoryContextSwitchTo(before);
-		if (count != entity->cells)
-			refuse_row("the state of an entity does not fit together");
+		for (int cell = 0; cell < entity->cells; cell++)
+			sources[cell] = OWN;
+		return;
 	}
-	for (int cell = 0; cell < entity->cells; cell++)
-	{
-		if (count > 0 && nulls[cell])
-			refuse_row("a NULL in the state of an entity");
-		entity->sources[row * entity->cells + cell] = count > 0 ? DatumGetInt64(sources[cell]) : OWN;
-	}
+	before = MemoryContextSwitchTo(entity->memory);
+	array = DatumGetArrayTypeP(entity->rows[row].values[entity->source - 1]);
+	MemoryContextSwitchTo(before);
+	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) != entity->cells)
+		refuse_row("the state of an entity does not fit together");
+	if (array_contains_nulls(array))
+		refuse_row("a NULL in the state of an entity");
+	memcpy(sources, ARR_DATA_PTR(array), entity->cells * sizeof(int64));
 }
 
 /* ---- the table */
@@ -229,6 +228,8 @@ know_columns(Entity *entity, ArrayType *cells)
 	entity->source = column_number(entity->columns, "_source", INT8ARRAYOID, 0);
 	entity->number = column_number(entity->columns, "_entity", INT8OID, 0);
 	entity->row_id = column_number(entity->columns, "_row_id", INT8OID, 0);
+	entity->labels_shown = construct_array(palloc0(entity->cells * sizeof(Datum)), entity->cells, INT8OID, sizeof(int64),
+										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 }
 
 static void
@@ -366,19 +367,17 @@ has_several(Entity *entity, int64 number)
 	return !entity->counted || entity->too_many || has_entity(&entity->several, number);
 }
 
+/* Values that stay as long as the entity is shown. */
 static StoredRow *
-take_row(Entity *entity, HeapTuple tuple)
+take_values(Entity *entity, Datum *values, bool *nulls)
 {
-	MemoryContext before = MemoryContextSwitchTo(entity->memory);
 	StoredRow  *row;
 
-	entity->rows = entity->count == 0 ? palloc(sizeof(StoredRow))
-		: repalloc(entity->rows, (entity->count + 1) * sizeof(StoredRow));
+	entity->rows = entity->count == 0 ? MemoryContextAlloc(entity->memory, 2 * sizeof(StoredRow))
+		: entity->count == 1 ? entity->rows : repalloc(entity->rows, (entity->count + 1) * sizeof(StoredRow));
 	row = &entity->rows[entity->count++];
-	row->values = palloc(entity->columns->natts * sizeof(Datum));
-	row->nulls = palloc(entity->columns->natts * sizeof(bool));
-	heap_deform_tuple(heap_copytuple(tuple), entity->columns, row->values, row->nulls);
-	MemoryContextSwitchTo(before);
+	row->values = values;
+	row->nulls = nulls;
 	if (row->nulls[entity->label - 1] || row->nulls[entity->dead - 1])
 		refuse_row("a NULL in the state of an entity");
 	row->label = DatumGetInt64(row->values[entity->label - 1]);
@@ -386,15 +385,25 @@ take_row(Entity *entity, HeapTuple tuple)
 	return row;
 }
 
-static void
-take_slot(Entity *entity, TupleTableSlot *slot)
+static StoredRow *
+take_row(Entity *entity, HeapTuple tuple)
 {
-	bool		copied;
-	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, &copied);
+	int			natts = entity->columns->natts;
+	Datum	   *values = MemoryContextAlloc(entity->memory, natts * sizeof(Datum));
+	bool	   *nulls = MemoryContextAlloc(entity->memory, natts * sizeof(bool));
 
-	take_row(entity, tuple);
-	if (copied)
-		heap_freetuple(tuple);
+	heap_deform_tuple(tuple, entity->columns, values, nulls);
+	return take_values(entity, values, nulls);
+}
+
+/* A row of a slot that will hold another one. */
+static void
+take_copy(Entity *entity, TupleTableSlot *slot)
+{
+	MemoryContext before = MemoryContextSwitchTo(entity->memory);
+
+	take_row(entity, ExecCopySlotHeapTuple(slot));
+	MemoryContextSwitchTo(before);
 }
 
 /* All rows above, where there are several; false when another one than this is the first that lives. */
@@ -415,7 +424,7 @@ take_above(Entity *entity, int64 number, int64 first)
 			return false;
 		found |= !dead;
 		if (row_above(&entity->above))
-			take_slot(entity, entity->above.slot);
+			take_copy(entity, entity->above.slot);
 	}
 	return found;
 }
@@ -448,8 +457,10 @@ take_root(Entity *entity, StoredRow *above, int64 number)
 	}
 	if ((find_root(entity, number, 0) || find_root(entity, number, number)) &&
 		(DatumGetInt64(slot_getattr(entity->root, entity->label, &isnull)) & ~entity->session) == 0)
-		take_slot(entity, entity->root);
-	ExecClearTuple(entity->root);
+	{
+		slot_getallattrs(entity->root);
+		(void) take_values(entity, entity->root->tts_values, entity->root->tts_isnull);
+	}
 }
 
 /* Reads the entity of a row above, if that is the first of its rows that lives. */
@@ -462,7 +473,6 @@ read_entity(Entity *entity, HeapTupleHeader header)
 
 	if (HeapTupleHeaderGetTypeId(header) != entity->above.table->rd_rel->reltype)
 		refuse_row("a row of another table");
-	MemoryContextReset(entity->memory);
 	entity->rows = NULL;
 	entity->count = 0;
 	row = take_row(entity, &tuple);
@@ -513,6 +523,19 @@ is_shown(Entity *entity, int row)
 	return true;
 }
 
+/* Labels of cells of which some are absent. */
+static ArrayType *
+with_absent(Entity *entity, const int64 *label, bool *absent)
+{
+	Datum	   *labels = palloc(entity->cells * sizeof(Datum));
+	int			lower = 1;
+
+	for (int cell = 0; cell < entity->cells; cell++)
+		labels[cell] = Int64GetDatum(label[cell]);
+	return construct_md_array(labels, absent, 1, &entity->cells, &lower, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+							  TYPALIGN_DOUBLE);
+}
+
 /* The row as it is shown: with all cells, and the labels of these in place of their sources. */
 static Datum
 shown_row(Entity *entity, int row)
@@ -521,12 +544,15 @@ shown_row(Entity *entity, int row)
 	Size		natts = entity->columns->natts;
 	Datum	   *values = palloc(natts * sizeof(Datum));
 	bool	   *nulls = palloc(natts * sizeof(bool));
-	Datum	   *labels = palloc(entity->cells * sizeof(Datum));
+	ArrayType  *labels = palloc(VARSIZE(entity->labels_shown));
+	int64	   *label;
 	bool	   *absent = palloc(entity->cells * sizeof(bool));
-	int			lower = 1;
+	bool		is_whole = true;
 
 	memcpy(values, stored->values, natts * sizeof(Datum));
 	memcpy(nulls, stored->nulls, natts * sizeof(bool));
+	memcpy(labels, entity->labels_shown, VARSIZE(entity->labels_shown));
+	label = (int64 *) ARR_DATA_PTR(labels);
 	for (int cell = 0; cell < entity->cells; cell++)
 	{
 		int			place = entity->places[cell] - 1;
@@ -535,14 +561,14 @@ shown_row(Entity *entity, int row)
 		if (owner < 0)
 			owner = filler_of(entity, row, cell);
 		absent[cell] = nulls[place] = owner < 0;
+		is_whole &= owner >= 0;
 		if (owner < 0)
 			continue;
-		labels[cell] = Int64GetDatum(entity->rows[owner].label);
+		label[cell] = entity->rows[owner].label;
 		values[place] = entity->rows[owner].values[place];
 		nulls[place] = entity->rows[owner].nulls[place];
 	}
-	values[entity->source - 1] = PointerGetDatum(construct_md_array(labels, absent, 1, &entity->cells, &lower, INT8OID,
-																	sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	values[entity->source - 1] = PointerGetDatum(is_whole ? labels : with_absent(entity, label, absent));
 	nulls[entity->source - 1] = false;
 	return HeapTupleGetDatum(heap_form_tuple(entity->columns, values, nulls));
 }
@@ -573,10 +599,14 @@ discreet_instances(PG_FUNCTION_ARGS)
 	}
 	if (entity->next < 0)
 	{
-		HeapTupleHeader above = PG_GETARG_HEAPTUPLEHEADER(1);
+		HeapTupleHeader above;
 
+		/* the argument itself stays for all rows that are shown of it; a copy must, too */
+		MemoryContextReset(entity->memory);
+		before = MemoryContextSwitchTo(entity->memory);
+		above = PG_GETARG_HEAPTUPLEHEADER(1);
 		/* what index scans keep must last as long as they do */
-		before = MemoryContextSwitchTo(entity->keep);
+		MemoryContextSwitchTo(entity->keep);
 		if (read_entity(entity, above))
 			entity->next = 0;
 		MemoryContextSwitchTo(before);

@@ -2,7 +2,8 @@
 
 Most entities have one row, their root, whose label is that of the key. The view shows these as they are stored, unless
 a row above the root is visible to the session, which is one call for a root (`discreet._is_single`). Entities with
-visible rows above are few, and the whole of the rules is for them (`discreet._instances`):
+visible rows above are few, and the whole of the rules is for them (`discreet._instances`), in two halves, so that two
+processes can share them:
 1. rows with a label below that of the session, with the row that each cell comes from;
 2. no row that says nothing of its own; 3. absent cells filled from the one row above that has a value there;
 4. absent cells with the label of the session, which is what NULL becomes in `discreet._label`.
@@ -40,8 +41,12 @@ def single_rows(table: Table, label: str | None) -> str:
     )
 
 
-def several_rows(table: Table, label: str | None) -> str:
-    """Entities with a visible row above their root."""
+# ids are random, below 2^63
+HALVES = {"several": f"< {2**62}", "others": f">= {2**62}"}
+
+
+def several_rows(table: Table, label: str | None, half: str | None = None) -> str:
+    """Entities with a visible row above their root; of a half, those whose first such row has an id in it."""
     cells = "".join(
         f",\n        (i._shown).{cell.quoted}, (i._shown)._source[{place}] AS {cell.label}"
         for place, cell in enumerate(table.cells, 1)
@@ -52,6 +57,8 @@ def several_rows(table: Table, label: str | None) -> str:
         if label is None
         else visible("_above", label)
     )
+    if half is not None:
+        seen += f" AND _above._row_id {half}"
     keys = listed("_above." + key.quoted for key in table.key)
     # in the order of keys, in which the next root is near the last
     return (
@@ -99,7 +106,7 @@ def create_views(table: Table) -> dict[str, str]:
     """
     texts = {table.part("single"): single_rows(table, None)}
     if table.cells:
-        texts[table.part("several")] = several_rows(table, None)
+        texts |= {table.part(name): several_rows(table, None, half) for name, half in HALVES.items()}
     parts = {name: shown_columns(table, text) for name, text in texts.items()}
     whole = "\nUNION ALL ".join(f"SELECT * FROM {name}" for name in parts)
     return {

@@ -16,7 +16,7 @@ from discreet.core.errors import (
 )
 from discreet.mls import conversion, triggers, view
 from discreet.mls.labels import Lattice
-from discreet.mls.table import Table, identifier
+from discreet.mls.table import VIEWS, Table, identifier
 from discreet.server.catalog import DatabaseCatalog
 from discreet.server.entry import sql_errors
 from discreet.server.mls_catalog import multilevel_table, read_table
@@ -263,7 +263,7 @@ def drop_view(plpy: Plpy, table: Table, view: int) -> None:
     )  # fmt: skip
     plpy.execute(f"DROP FUNCTION {table.part('load')}({table.view})")
     plpy.execute(f"DROP VIEW {table.view}")
-    for part in ("single", "several"):
+    for part in VIEWS:
         plpy.execute(f"DROP VIEW IF EXISTS {table.part(part)}")
     for rule in rules:
         if not rule["name"].startswith("discreet."):
