@@ -26,9 +26,10 @@ PERSONAL_UNITS = frozenset(
 
 # group keys are cut to this (gate/values.py): a longer category would be nobody's
 LONGEST_CATEGORY = 10_000
-# Python's own: a text of another encoding may have no counterpart, and a question about it would fail
+# Python's own: a text of another encoding may have no counterpart, and a question about it would fail. The advice is in
+# ASCII, which all have.
 ENCODING = "UTF8"
-OTHER_DATABASE = "restore it into one that was made by CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
+OTHER_DATABASE = "restore it into one that was made by CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0."
 
 Value = TypeVar("Value")
 
