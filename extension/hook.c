@@ -165,28 +165,33 @@ typedef struct Search
 {
 	Query	   *query;
 	Oid			view;			/* whose rule the query is part of, if any */
+	const struct Search *above; /* the search that came to this view */
 } Search;
 
 static bool finds_guarded(Node *node, Search *search);
 
 static bool
-query_finds_guarded(Query *query, Oid view)
+query_finds_guarded(Query *query, Oid view, const Search *above)
 {
-	Search		search = {query, view};
+	Search		search = {query, view, above};
 
 	return query_tree_walker(query, finds_guarded, (void *) &search, QTW_EXAMINE_RTES_BEFORE);
 }
 
 static bool
-view_is_guarded(Oid view)
+view_is_guarded(Oid view, const Search *above)
 {
 	Relation	relation;
 	bool		guarded;
 
 	/* views that name others twice are many */
 	CHECK_FOR_INTERRUPTS();
+	/* a view that reads itself is PostgreSQL's own error */
+	for (const Search *search = above; search != NULL; search = search->above)
+		if (search->view == view)
+			return false;
 	relation = relation_open(view, AccessShareLock);
-	guarded = query_finds_guarded(get_view_query(relation), view);
+	guarded = query_finds_guarded(get_view_query(relation), view, above);
 
 	relation_close(relation, NoLock);
 	return guarded;
@@ -201,16 +206,16 @@ is_multilevel(Oid relation)
 
 /* Whether reading a relation reads a guarded table, itself or below views, which the current user may not read. */
 static bool
-is_guarded(Query *query, RangeTblEntry *entry, Oid view)
+is_guarded(Query *query, RangeTblEntry *entry, const Search *above)
 {
 	Access		access = access_of(entry, permissions_of(query));
 
 	if (!access.reads)
 		return false;
 	if (entry->relkind == RELKIND_VIEW && !is_multilevel(entry->relid))
-		return view_is_guarded(entry->relid);
+		return view_is_guarded(entry->relid, above);
 	return !may_read(entry->relid, access.columns, GetUserId()) &&
-		gate_guards(GetSessionUserId(), entry->relid, view);
+		gate_guards(GetSessionUserId(), entry->relid, above == NULL ? InvalidOid : above->view);
 }
 
 static bool
@@ -219,9 +224,9 @@ finds_guarded(Node *node, Search *search)
 	if (node == NULL)
 		return false;
 	if (IsA(node, RangeTblEntry))
-		return is_guarded(search->query, (RangeTblEntry *) node, search->view);
+		return is_guarded(search->query, (RangeTblEntry *) node, search);
 	if (IsA(node, Query))
-		return query_finds_guarded((Query *) node, search->view);
+		return query_finds_guarded((Query *) node, search->view, search->above);
 	return expression_tree_walker(node, finds_guarded, (void *) search);
 }
 
@@ -232,7 +237,7 @@ refuse_counting(Query *query)
 	RangeTblEntry *target = rt_fetch(query->resultRelation, query->rtable);
 
 	if (query->commandType != CMD_INSERT && target->relkind == RELKIND_VIEW &&
-		!is_multilevel(target->relid) && view_is_guarded(target->relid))
+		!is_multilevel(target->relid) && view_is_guarded(target->relid, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for view %s", get_rel_name(target->relid)),
@@ -259,7 +264,7 @@ list_guarded(Node *node, List **guarded)
 			RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
 
 			if (++index != query->resultRelation && !list_member_oid(*guarded, entry->relid) &&
-				is_guarded(query, entry, InvalidOid))
+				is_guarded(query, entry, NULL))
 				*guarded = lappend_oid(*guarded, entry->relid);
 		}
 		return query_tree_walker(query, list_guarded, (void *) guarded, 0);

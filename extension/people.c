@@ -612,26 +612,37 @@ compare_places(const void *a, const void *b, void *people)
 	return 0;
 }
 
-/* concat_ws('|', texts) of a group. */
+/* concat_ws('|', texts) of a group; `buffer` is for putting it together, where there is more than one text. */
 static Span
-joined_texts(const People *people, uint32 group)
+joined_texts(const People *people, uint32 group, StringInfo buffer)
 {
 	const Bytes *texts[FUNC_MAX_ARGS];
-	StringInfoData joined;
-	bool		is_first = true;
+	const Bytes *only = NULL;
+	int			present = 0;
+	char	   *joined;
 
-	initStringInfo(&joined);
 	find_texts(people, group, texts);
 	for (int n = 0; n < people->question.keys; n++)
 	{
 		if (texts[n]->length < 0)
 			continue;
-		if (!is_first)
-			appendStringInfoChar(&joined, '|');
-		is_first = false;
-		appendBinaryStringInfo(&joined, texts[n]->data, texts[n]->length);
+		only = texts[n];
+		present++;
 	}
-	return (Span) {joined.data, joined.len};
+	if (present < 2)
+		return present == 0 ? (Span) {"", 0} : (Span) {only->data, only->length};
+	resetStringInfo(buffer);
+	for (int n = 0; n < people->question.keys; n++)
+	{
+		if (texts[n]->length < 0)
+			continue;
+		appendBinaryStringInfo(buffer, texts[n]->data, texts[n]->length);
+		if (texts[n] != only)
+			appendStringInfoChar(buffer, '|');
+	}
+	joined = take_memory(people->context, buffer->len);
+	memcpy(joined, buffer->data, buffer->len);
+	return (Span) {joined, buffer->len};
 }
 
 /* hash_record_extended(ROW(unit), seed): a secret of this person, by which its groups are chosen. */
@@ -673,7 +684,11 @@ cells_by_person(People *people, uint32 *ends)
 
 	memset(ends, 0, sizeof(uint32) * (Size) persons);
 	for (uint32 n = 0; n < cells->used; n++)
+	{
+		if (n % BATCH == 0)
+			CHECK_FOR_INTERRUPTS();
 		ends[entry_at(cells, n)->key >> 32]++;
+	}
 	for (uint32 n = 0; n < persons; n++)
 	{
 		uint32		of_person = ends[n];
@@ -685,6 +700,8 @@ cells_by_person(People *people, uint32 *ends)
 	{
 		uint64		key = entry_at(cells, n)->key;
 
+		if (n % BATCH == 0)
+			CHECK_FOR_INTERRUPTS();
 		owned[ends[key >> 32]++] = (Owned) {(uint32) key, n};
 	}
 	return owned;
@@ -785,14 +802,22 @@ add_chosen_cells(Totals *totals, People *people)
 	Owned	   *owned = cells_by_person(people, ends);
 	Place	   *places = take_memory(people->context, sizeof(Place) * (Size) groups);
 	Span	   *joined = take_memory(people->context, sizeof(Span) * (Size) groups);
+	StringInfoData buffer;
 
+	initStringInfo(&buffer);
 	for (uint32 group = 0; group < groups; group++)
-		joined[group] = joined_texts(people, group);
+	{
+		if (group % BATCH == 0)
+			CHECK_FOR_INTERRUPTS();
+		joined[group] = joined_texts(people, group, &buffer);
+	}
+	pfree(buffer.data);
 	for (uint32 person = 0; person < persons; person++)
 	{
 		const Owned *first = owned + (person == 0 ? 0 : ends[person - 1]);
 		uint32		count = owned + ends[person] - first;
 
+		CHECK_FOR_INTERRUPTS();
 		for (uint32 n = 0; n < count; n++)
 			places[n] = (Place) {0, first[n].group, first[n].cell};
 		if (count > most)
@@ -885,8 +910,14 @@ append_groups(StringInfo json, People *people)
 		add_cells(&totals);
 	}
 	for (uint32 group = 0; group < groups; group++)
+	{
+		if (group % BATCH == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (totals.present[group])
 			append_group(json, people, group, totals.totals + (Size) group * people->question.subjects);
+		if (json->len > LONGEST_JSON)
+			leave_to_sql("there are too many groups");
+	}
 }
 
 PG_FUNCTION_INFO_V1(discreet_people_final);
@@ -906,7 +937,5 @@ discreet_people_final(PG_FUNCTION_ARGS)
 			append_groups(&json, people);
 	}
 	appendStringInfoChar(&json, ']');
-	if (json.len > LONGEST_JSON)
-		leave_to_sql("there are too many groups");
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(json.data, json.len));
 }

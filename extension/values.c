@@ -6,7 +6,10 @@
 #include <float.h>
 #include <math.h>
 
+#include "access/detoast.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/float.h"
@@ -19,6 +22,7 @@
 #define LARGEST_MAGNITUDE 1e200
 #define SECONDS_1970_TO_2000 946684800.0
 #define DAYS_1970_TO_2000 10957
+#define LONGEST_TEXT 10000	/* bytes; LONGEST_KEY of gate/values.py */
 
 /* The first digits of a numeric, base 10000, in its on-disk format; digits past the fifth are below a double's reach. */
 double
@@ -217,25 +221,87 @@ value_of_number(Oid type, const char *text)
 	}
 }
 
+/* The first bytes of a text, without a part of a character; a text that is not longer is not even looked at. */
+static Datum
+first_bytes(Datum text, int32 most)
+{
+	struct varlena *slice;
+	const char *data;
+
+	if (toast_raw_datum_size(text) <= (Size) most + VARHDRSZ)
+		return text;
+	slice = PG_DETOAST_DATUM_SLICE(text, 0, most);
+	data = VARDATA_ANY(slice);
+	return PointerGetDatum(cstring_to_text_with_len(data, pg_mbcliplen(data, VARSIZE_ANY_EXHDR(slice), most)));
+}
+
+PG_FUNCTION_INFO_V1(discreet_cut);
+
+/* _cut(text, bytes): at most so many bytes. Functions fail on texts of a gigabyte, and which row has one is an answer. */
+Datum
+discreet_cut(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(first_bytes(PG_GETARG_DATUM(0), Max(PG_GETARG_INT32(1), 0)));
+}
+
 PG_FUNCTION_INFO_V1(discreet_text);
 
-/* _text(value): what the output function of its type writes. A cast to text may be anybody's code; this is not. */
+typedef struct Output
+{
+	Oid			type;
+	int16		length;
+	FmgrInfo	function;
+} Output;
+
+static Output *
+output_of_type(FunctionCallInfo fcinfo)
+{
+	Output	   *output = fcinfo->flinfo->fn_extra;
+	Oid			function;
+	bool		is_varlena;
+
+	if (output != NULL)
+		return output;
+	output = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(Output));
+	output->type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+	output->length = get_typlen(output->type);
+	getTypeOutputInfo(output->type, &function, &is_varlena);
+	fmgr_info_cxt(function, &output->function, fcinfo->flinfo->fn_mcxt);
+	fcinfo->flinfo->fn_extra = output;
+	return output;
+}
+
+/* Stands for a value that is too long to be written: equal just when its bytes are, as far as a hash can tell. */
+static text *
+text_of_long_value(Datum value)
+{
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+	int			length = VARSIZE_ANY_EXHDR(packed);
+	uint64		hash = hash_bytes_extended((const unsigned char *) VARDATA_ANY(packed), length, 0);
+
+	if ((Pointer) packed != DatumGetPointer(value))
+		pfree(packed);
+	return cstring_to_text(psprintf("%d bytes " UINT64_FORMAT, length, hash));
+}
+
+/*
+ * _text(value): what the output function of its type writes, up to LONGEST_TEXT bytes. A cast to text may be anybody's
+ * code; this is not. Output functions fail where they would write more than a gigabyte, 131,072 digits for the eight
+ * bytes of a numeric in an array: they see only values that are too short for that.
+ */
 Datum
 discreet_text(PG_FUNCTION_ARGS)
 {
-	FmgrInfo   *output = fcinfo->flinfo->fn_extra;
+	Output	   *output = output_of_type(fcinfo);
+	Datum		value = PG_GETARG_DATUM(0);
+	char	   *written;
 
-	if (output == NULL)
-	{
-		Oid			function;
-		bool		is_varlena;
-
-		output = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(FmgrInfo));
-		getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 0), &function, &is_varlena);
-		fmgr_info_cxt(function, output, fcinfo->flinfo->fn_mcxt);
-		fcinfo->flinfo->fn_extra = output;
-	}
-	PG_RETURN_TEXT_P(cstring_to_text(OutputFunctionCall(output, PG_GETARG_DATUM(0))));
+	if (output->type == TEXTOID)
+		PG_RETURN_DATUM(first_bytes(value, LONGEST_TEXT));
+	if (output->length == -1 && toast_raw_datum_size(value) > LONGEST_TEXT + VARHDRSZ)
+		PG_RETURN_TEXT_P(text_of_long_value(value));
+	written = OutputFunctionCall(&output->function, value);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(written, pg_mbcliplen(written, strlen(written), LONGEST_TEXT)));
 }
 
 PG_FUNCTION_INFO_V1(discreet_on_grid);

@@ -185,6 +185,7 @@ TO PUBLIC;
 -- the run step, in the name of who owns the tables
 GRANT EXECUTE ON FUNCTION
     discreet._text(anyelement),
+    discreet._cut(text, int),
     discreet._on_grid(anyelement, int, bigint, bigint),
     discreet._clamped(anyelement, int, int),
     discreet._bin(anyelement, float8, float8, int),

@@ -26,7 +26,8 @@ COMMENT ON FUNCTION discreet._wait(float8) IS 'Waits so many seconds, without sh
 
 -- Total and pure: owners of tables execute them in the run step, so everybody may.
 
--- discreet._text: a value as the output function of its type writes it; a cast to text may be anybody's code.
+-- discreet._text: a value as the output function of its type writes it; a cast to text may be anybody's code. At most 10,000
+-- bytes of it, so that nothing fails; of a value that takes more itself, a hash.
 CREATE FUNCTION discreet._text(value anyelement)
 RETURNS text
 LANGUAGE c
@@ -36,7 +37,19 @@ PARALLEL SAFE
 SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_text';
 COMMENT ON FUNCTION discreet._text(anyelement) IS
-'A value as the output function of its type writes it.';
+'A value as the output function of its type writes it, at most 10,000 bytes; of a longer value, a hash.';
+
+-- discreet._cut: the first bytes of a text. No row of a question has a text on which a function could fail.
+CREATE FUNCTION discreet._cut(value text, bytes int)
+RETURNS text
+LANGUAGE c
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_cut';
+COMMENT ON FUNCTION discreet._cut(text, int) IS
+'The first bytes of a text, at most so many, in whole characters.';
 
 CREATE FUNCTION discreet._on_grid(value anyelement, exponent int, lower bigint, upper bigint)
 RETURNS bigint

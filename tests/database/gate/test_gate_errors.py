@@ -31,6 +31,32 @@ def test_a_refusal_says_what_and_what_to_do(
     assert asker.truth("SELECT sum(amount_spent) FROM discreet._budget") == [(0,)]
 
 
+@pytest.mark.parametrize(
+    "around",
+    ["SELECT count(*) FROM hr.employee LIMIT -1", "SELECT count(*) FROM hr.employee OFFSET -1",
+     "SELECT count(*), repeat('x', 2000000000) FROM hr.employee", "SELECT count(*), 'x'::int FROM hr.employee",
+     f"SELECT {', '.join(f'count(*) FILTER (WHERE salary > {n})' for n in range(101))} FROM hr.employee"],
+)  # fmt: skip
+def test_what_fails_around_every_answer_fails_before_it_is_paid(asker: Asker, around: str) -> None:
+    with refused("DP001", "PostgreSQL does not understand the question", "Check types and names."):
+        asker.json(around, 1)
+    assert asker.charges() == []
+
+
+def test_a_threshold_that_cannot_be_computed_is_refused_before_it_is_paid(asker: Asker) -> None:
+    change = "UPDATE discreet._protected_table SET max_groups = {} WHERE relation = 'clinic.visit'::regclass"
+    ((held,),) = asker.truth(
+        "SELECT max_groups FROM discreet._protected_table WHERE relation = 'clinic.visit'::regclass"
+    )
+    asker.admin.execute(change.format(2_000_000))
+    try:
+        with refused("22023", "between one and a million keys", None):
+            asker.json("SELECT upper(ward), count(*) FROM clinic.visit GROUP BY 1", 1)
+        assert asker.charges() == []
+    finally:
+        asker.admin.execute(change.format(held))
+
+
 def test_an_exhausted_budget_says_how_much_is_left(asker: Asker) -> None:
     asker.admin.execute("UPDATE discreet._budget SET amount_spent = amount_limit WHERE dataset = 'staff'")
     with refused("DP003", "", ""):

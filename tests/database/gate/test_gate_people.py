@@ -226,6 +226,17 @@ def test_memory_is_bounded_by_the_setting(admin: Connection) -> None:
     assert int(str(peak)) < 300 * 2**20
 
 
+@pytest.mark.parametrize("keys", ["n", "n, n"])
+def test_choosing_among_many_groups_takes_no_more_memory(admin: Connection, keys: str) -> None:
+    """Of a few people in half a million groups, who may be in one each."""
+    people = f"SELECT length(discreet._people(n % 10, 1, 1, 1, 'R', 1::int8, {keys})) FROM generate_series(1, 500000) n"
+    used = "SELECT pg_size_bytes(substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s*(\\d+ kB)'))"
+    admin.execute("SET discreet.people_memory = '256MB'; SELECT length(discreet._people(1, 1, 1, 1, 'R', 1::int8))")
+    admin.execute(people)
+    ((peak,),) = admin.execute(used).fetchall()
+    assert int(str(peak)) < 350 * 2**20
+
+
 def test_an_asker_cannot_set_the_memory(asker: Asker) -> None:
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         asker.connection.execute("SET discreet.people_memory = '1TB'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 from tests.database.gate.conftest import Asker
 from tests.messages import refused
@@ -122,3 +123,19 @@ def test_a_refusal_names_the_view_and_quotes_it(viewer: Asker) -> None:
             viewer.plain("SELECT count(x) FROM seen.odd")
     finally:
         viewer.admin.execute("DROP VIEW seen.odd")
+
+
+@pytest.mark.parametrize("below", ["", "UNION ALL SELECT dept FROM hr.employee"])
+def test_views_that_read_each_other_are_an_error_of_postgresql(asker: Asker, below: str) -> None:
+    asker.admin.execute(
+        "CREATE SCHEMA cyclic; GRANT USAGE ON SCHEMA cyclic TO PUBLIC; CREATE VIEW cyclic.a AS SELECT text 'x' AS dept;"
+        f"CREATE VIEW cyclic.b AS SELECT * FROM cyclic.a {below};"
+        "CREATE OR REPLACE VIEW cyclic.a AS SELECT * FROM cyclic.b;"
+        "GRANT SELECT ON ALL TABLES IN SCHEMA cyclic TO PUBLIC"
+    )
+    try:
+        for view in ("a", "b"):
+            with pytest.raises(psycopg.Error, match=r"infinite recursion|nested too deeply"):
+                asker.plain(f"SELECT count(*) FROM cyclic.{view}")
+    finally:
+        asker.admin.execute("DROP SCHEMA cyclic CASCADE")

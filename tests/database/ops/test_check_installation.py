@@ -24,8 +24,8 @@ def findings(connection: Connection, item: str) -> list[tuple[object, ...]]:
 def test_a_sound_installation_has_nothing_to_complain_about(admin: Connection) -> None:
     found = admin.execute(CHECK).fetchall()
     assert {status for _, status, _ in found} == {"ok"}, found
-    items = ["version", "interpreter", "package folder", "pglast", "opendp", "numpy", "library", "ledger"]
-    assert [item for item, _, _ in found][:8] == items
+    items = ["version", "interpreter", "package folder", "pglast", "opendp", "numpy", "encoding", "library", "ledger"]
+    assert [item for item, _, _ in found][:9] == items
 
 
 def test_it_names_versions_interpreter_and_folder(admin: Connection) -> None:

@@ -289,6 +289,7 @@ EXPECTED = """
  X       X       X       X       X       X       _on_grid()
  X       X       X       X       X       X       _clamped()
  X       X       X       X       X       X       _text()
+ X       X       X       X       X       X       _cut()
  -       -       -       -       -       -       _named_relations()
  -       -       -       -       -       -       _named_types()
  -       -       -       -       -       -       _one_row_per_person()

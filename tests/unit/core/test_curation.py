@@ -47,6 +47,7 @@ class CatalogInMemory:
     locked_tables: set[str] = field(default_factory=set)
     spent: dict[str, Decimal] = field(default_factory=dict)
     paying: set[str] = field(default_factory=set)
+    server_encoding: str = "UTF8"
 
     def caller(self) -> Caller:
         return self.who
@@ -65,6 +66,9 @@ class CatalogInMemory:
 
     def column_names(self, relation: Relation) -> list[str]:
         return [column.name for column in self.table(relation).columns]
+
+    def encoding(self) -> str:
+        return self.server_encoding
 
     def hashable(self, column: Column) -> bool:
         return column.base_type != "money"
@@ -249,6 +253,13 @@ def test_protecting_makes_a_dataset_named_after_the_table(catalog: CatalogInMemo
     assert catalog.tables["hr.employee"].dataset == "hr.employee"
     assert catalog.tables["hr.employee"].policy == Policy("id")
     assert catalog.locked
+
+
+def test_people_are_protected_in_databases_of_one_encoding(catalog: CatalogInMemory) -> None:
+    catalog.server_encoding = "LATIN1"
+    sqlstate, message, hint = refusal(protect, catalog, epsilon=ONE)
+    assert (sqlstate, "the database is in LATIN1" in message, "ENCODING 'UTF8'" in str(hint)) == ("22023", True, True)
+    assert catalog.datasets == {}
 
 
 def test_the_dataset_of_a_table_has_delta_zero_unless_said_otherwise(catalog: CatalogInMemory) -> None:

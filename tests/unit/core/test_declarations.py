@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.core.declarations import (
     LARGEST_LIMIT,
+    LONGEST_CATEGORY,
     SMALLEST_LIMIT,
     ColumnDescription,
     Dataset,
@@ -295,6 +296,15 @@ def test_null_is_no_category() -> None:
         "22023",
         "a category is NULL",
         "Rows whose value is NULL take no part; name only real values.",
+    )
+
+
+def test_a_category_is_not_longer_than_a_group_key() -> None:
+    assert ColumnDescription(categories=("ä" * (LONGEST_CATEGORY // 2),)).categories is not None
+    assert refusal(ColumnDescription, categories=("ä" * (LONGEST_CATEGORY // 2 + 1),)) == (
+        "22023",
+        "a category takes more than 10000 bytes",
+        "Longer texts are no group keys.",
     )
 
 

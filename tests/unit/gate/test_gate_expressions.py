@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from pglast import parse_sql
 from tests.corpus.sample import SCHEMA, planned
@@ -13,7 +15,7 @@ from discreet.gate.intervals import Interval
 from discreet.gate.names import Names
 from discreet.gate.schema import Family
 from discreet.gate.sources import Sources
-from discreet.gate.values import Value
+from discreet.gate.values import LONGEST_KEY, LONGEST_TEXT, Value
 
 
 def expressions(table: str = "hr.employee", parameters: tuple[str | None, ...] = ()) -> Expressions:
@@ -46,7 +48,7 @@ def value(text: str, table: str = "hr.employee") -> Value:
         ("(gender = 'F')::int", (0, 1)),
         ("hired - dob", (-3_652_059, 3_652_059)),
         ("extract(month FROM hired)", (1, 12)),
-        ("length(name)", (0, 2**30)),
+        ("length(name)", (0, 100_000)),
         ("bucket(salary, 7000)", (0, 196_000)),
         ("salary / 0", None),
     ],
@@ -77,8 +79,71 @@ def test_a_cast_to_floating_point_stays_exact() -> None:
     assert "float8" not in value("COALESCE(salary::float8, salary::real) + 1").sql
 
 
-def test_joined_texts_stay_short() -> None:
-    assert value("name || dept").sql.count("pg_catalog.left") == 2
+# every function that is let in: a call of it, and why no text makes it fail
+TEXTS = "sees the beginning of each text only"
+NUMBERS = "takes numbers, clamped to declared bounds, of which it makes numbers within others"
+MOMENTS = "takes moments of the years 1 to 9999"
+TOTAL = {
+    "abs": ("abs(salary)", NUMBERS),
+    "sign": ("sign(salary)", NUMBERS),
+    "ceil": ("ceil(salary)", NUMBERS),
+    "ceiling": ("ceiling(salary)", NUMBERS),
+    "floor": ("floor(salary)", NUMBERS),
+    "round": ("round(salary, 2)", NUMBERS),
+    "trunc": ("trunc(salary, 2)", NUMBERS),
+    "mod": ("mod(salary, 7)", NUMBERS),
+    "sqrt": ("sqrt(salary)", NUMBERS),
+    "bucket": ("bucket(salary, 7)", NUMBERS),
+    "lower": ("lower(name)", TEXTS),
+    "upper": ("upper(name)", TEXTS),
+    "btrim": ("trim(name)", TEXTS),
+    "ltrim": ("ltrim(name)", TEXTS),
+    "rtrim": ("rtrim(name)", TEXTS),
+    "length": ("length(name)", TEXTS),
+    "char_length": ("char_length(name)", TEXTS),
+    "left": ("left(name, 3)", TEXTS),
+    "right": ("right(name, 3)", TEXTS),
+    "substr": ("substr(name, 2)", TEXTS),
+    "substring": ("substring(name, 2, 3)", TEXTS),
+    "strpos": ("strpos(name, dept)", TEXTS),
+    "position": ("position(dept IN name)", TEXTS),
+    "extract": ("extract(year FROM hired)", MOMENTS),
+    "date_part": ("date_part('year', hired)", MOMENTS),
+    "date_trunc": ("date_trunc('year', hired)", MOMENTS),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_no_text_makes_a_function_fail(name: str) -> None:
+    call, reason = TOTAL[name]
+    texts = sum(call.count(column) for column in ("name", "dept"))
+    assert (texts > 0) == (reason is TEXTS)
+    assert len(re.findall(rf"_cut\([^()]*\([^()]*\), {LONGEST_TEXT}\)", value(call).sql)) == texts
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("name LIKE 'a%'", LONGEST_TEXT),
+        ("name ILIKE 'a%'", LONGEST_TEXT),
+        ("name NOT ILIKE 'a%'", LONGEST_TEXT),
+        ("name ILIKE ANY ('{a}')", LONGEST_TEXT),
+        ("name || 'a'", LONGEST_KEY),
+    ],
+)
+def test_patterns_and_joined_texts_see_the_beginning_of_a_text(text: str, length: int) -> None:
+    assert f'_cut(("employee"."name" COLLATE pg_catalog."default"), {length})' in value(text).sql
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["repeat(name, 9)", "lpad(name, 9)", "rpad(name, 9)", "replace(name, 'a', 'bb')", "translate(name, 'a', 'b')",
+     "initcap(name)", "reverse(name)", "concat(name, name)", "format('%s', name)", "md5(name)", "to_char(salary, '9')",
+     "encode(name::bytea, 'hex')", "regexp_replace(name, 'a', 'b')", "quote_literal(name)", "to_json(name)"],
+)  # fmt: skip
+def test_other_functions_of_which_texts_grow_are_refused(call: str) -> None:
+    with pytest.raises(DiscreetError, match=r"function|a cast"):
+        value(call)
 
 
 @pytest.mark.parametrize("text", ["round(salary, 31)", "trunc(salary, -1)", "left(name, 1000001)", "substr(name, 0)"])

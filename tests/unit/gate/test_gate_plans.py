@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from tests.corpus.sample import planned
 
+from discreet.core.declarations import LONGEST_CATEGORY
 from discreet.core.errors import DiscreetError
-from discreet.gate.grouping import Key
+from discreet.gate.grouping import MOST_KEYS, Key
+from discreet.gate.run import statements
 from discreet.gate.schema import Family
+from discreet.gate.values import LONGEST_KEY
 
 STAFF = "SELECT {} FROM hr.employee"
 VISITS = "SELECT {} FROM clinic.visit"
@@ -94,7 +97,28 @@ def test_a_key_has_one_text_for_all_its_equals() -> None:
     assert Key("x", "numeric", None, Family.NUMERIC).canonical == "pg_catalog.trim_scale(x)"
     assert "+" in Key("x", "float8", None, Family.FLOAT).canonical
     assert "_text(x)" in Key("x", "interval", None, Family.OTHER).canonical
-    assert Key("x", "text", None, Family.TEXT).canonical == "x"
+    assert Key("x", "text", None, Family.TEXT).canonical == f"discreet._cut(x, {LONGEST_KEY})"
+
+
+def test_known_values_are_cut_as_those_of_rows_are() -> None:
+    """And a category that would be cut cannot be declared."""
+    assert Key("x", "text", ("'a'",), Family.TEXT).canonical_domain == [f"discreet._cut('a', {LONGEST_KEY})"]
+    assert LONGEST_CATEGORY <= LONGEST_KEY
+
+
+def test_there_are_so_many_group_keys_and_no_more() -> None:
+    keys = [f"substr(zip, {n})" for n in range(1, MOST_KEYS + 2)]
+    assert len(planned(f"SELECT count(*) FROM hr.employee GROUP BY {', '.join(keys[:-1])}").grouping.keys) == MOST_KEYS
+    with pytest.raises(DiscreetError, match=f"more than {MOST_KEYS} group keys"):
+        planned(f"SELECT count(*) FROM hr.employee GROUP BY {', '.join(keys)}")
+
+
+def test_texts_are_cut_where_they_are_grouped_and_nowhere_else() -> None:
+    """Cut where they are shown, two cells of one person would come into one group."""
+    (statement,) = statements(planned("SELECT ward, count(*) FROM clinic.visit GROUP BY ward"), (0,), 1)
+    assert len(statement.ways) == 2
+    for way in statement.ways:
+        assert way.count(f", {LONGEST_KEY}) AS k0") == way.count("discreet._cut") == 1
 
 
 def test_distinct_values_that_are_equal_are_one_whichever_row_comes_first() -> None:

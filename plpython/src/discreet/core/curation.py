@@ -10,6 +10,8 @@ from decimal import Decimal
 from typing import Protocol
 
 from discreet.core.declarations import (
+    ENCODING,
+    OTHER_DATABASE,
     PERSONAL_UNITS,
     ColumnDescription,
     Dataset,
@@ -115,6 +117,10 @@ class Catalog(Protocol):
         """Until the end of the transaction nobody else adds datasets or protections."""
         ...
 
+    def encoding(self) -> str:
+        """That of the texts of the database."""
+        ...
+
     def relation(self, name: str) -> Relation: ...
     def column(self, relation: Relation, name: str) -> Column | None: ...
     def column_names(self, relation: Relation) -> list[str]: ...
@@ -184,6 +190,12 @@ def protect(
         raise WrongObjectTypeError(
             f"{relation.quoted_name} holds the rows of multilevel table {relation.rows_of}, of all labels",
             f"Protect {relation.rows_of}.",
+        )
+    if policy.policy != "public" and catalog.encoding() != ENCODING:
+        raise InvalidParameterError(
+            f"the database is in {catalog.encoding()}; people are protected in {ENCODING} only: a text that cannot "
+            "be converted would make a question fail, and so tell of a row",
+            f"To protect tables, {OTHER_DATABASE}",
         )
     catalog.lock()
     if catalog.policy(relation) is not None:

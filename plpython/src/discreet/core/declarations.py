@@ -24,6 +24,13 @@ PERSONAL_UNITS = frozenset(
     ["smallint", "integer", "bigint", "numeric", "text", "character varying", "character", "bpchar", "uuid", "date"]
 )
 
+# group keys are cut to this (gate/values.py): a longer category would be nobody's
+LONGEST_CATEGORY = 10_000
+# Python's own: a text of another encoding may have no counterpart, and a question about it would fail. The advice is in
+# ASCII, which all have.
+ENCODING = "UTF8"
+OTHER_DATABASE = "restore it into one that was made by CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0."
+
 Value = TypeVar("Value")
 
 
@@ -192,6 +199,10 @@ class ColumnDescription:
             )
         if not all(isinstance(category, str) for category in self.categories):
             raise InvalidParameterError("categories is a list of lists", "Give one plain list, such as '{red,green}'.")
+        if any(len(category.encode()) > LONGEST_CATEGORY for category in self.categories):
+            raise InvalidParameterError(
+                f"a category takes more than {LONGEST_CATEGORY} bytes", "Longer texts are no group keys."
+            )
         repeated = [category for category, times in Counter(self.categories).items() if times > 1]
         if repeated:
             raise InvalidParameterError(f"category {quoted(repeated[0])} is named twice", "Name each value once.")

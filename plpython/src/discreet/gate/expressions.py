@@ -1,7 +1,8 @@
 """Row expressions: each node type that is let in, and what it becomes. Everything else is refused.
 
 What comes out is native SQL that cannot raise an error on any row: numbers are clamped to declared bounds before
-arithmetic, divisors are tested, dates are kept within the years 1 to 9999. Whether it fails is thus no oracle.
+arithmetic, divisors are tested, dates are kept within the years 1 to 9999, texts are cut. Whether it fails is thus no
+oracle.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.traces import Comparison, compared, compared_inside, matched, passed_on, tested_for_null
 from discreet.gate.values import (
+    LONGEST_KEY,
+    LONGEST_TEXT,
     NULL,
     Value,
     boolean_constant,
     clamped,
+    cut,
     guarded_time,
     identifier,
     literal,
@@ -44,8 +48,6 @@ ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s{},"\\](?:[^{},"\\]*[^\s{}
 LONG_NAMES = {"time": "time without time zone", "timetz": "time with time zone", "varbit": "bit varying"}
 LONGEST_LIST = 1000
 MOST_DIGITS = 60
-# Texts are joined up to this length only: ten columns of a gigabyte would be an error, and whose they are an answer.
-LONGEST_JOINED = 10_000
 # Whatever is written once may be needed often, below each other exponentially so.
 LONGEST_SQL = 100_000
 DEEPEST = 200
@@ -169,7 +171,7 @@ class Expressions:
             _, sides = same_family([self.value(node.lexpr), self.value(node.rexpr)], node)
             if any(side.family is not Family.TEXT for side in sides if not side.is_null):
                 refuse("|| on something that is not text", node)
-            texts = (f"pg_catalog.left(({side.sql})::pg_catalog.text, {LONGEST_JOINED})" for side in sides)
+            texts = (cut(side.sql, LONGEST_KEY) for side in sides)
             return self.traced(name, Value(operator("||", *texts), Family.TEXT), sides)
         refuse(f"operator {name}", node)
 
@@ -251,9 +253,8 @@ class Expressions:
         if (len(pattern.content) - len(pattern.content.rstrip("\\"))) % 2:
             refuse("a LIKE pattern that ends with its escape character", node)
         self.compared.add(matched(value, pattern.content))
-        return logical(
-            operator(name, f"({value.sql})::pg_catalog.text", f"{literal(pattern.content)}::pg_catalog.text")
-        )
+        beginning = cut(value.sql, LONGEST_TEXT)
+        return logical(operator(name, beginning, f"{literal(pattern.content)}::pg_catalog.text"))
 
     def distinctness(self, node: ast.A_Expr) -> Value:
         left, right = self.value(node.lexpr), self.value(node.rexpr)

@@ -15,9 +15,8 @@ from discreet.gate.arithmetic import arithmetic, as_number
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
-from discreet.gate.values import Value, guarded_time, literal, number_sql
+from discreet.gate.values import LONGEST_TEXT, Value, cut, guarded_time, literal, number_sql
 
-LONGEST_TEXT = 2**30
 MOST_BUCKETS = 1000
 MOST_DECIMALS = 30
 
@@ -69,9 +68,10 @@ def constant_whole(value: Value, least: int, node: Any, most: int = 10**6) -> in
 
 
 def text_of(value: Value, node: Any) -> str:
+    """The beginning of a text, which is all that a text function sees of it."""
     if value.family is not Family.TEXT:
         refuse(f"a text function on {value.family.value}", node)
-    return f"({value.sql})::pg_catalog.text"
+    return cut(value.sql, LONGEST_TEXT)
 
 
 def text_function(native: str) -> Callable[[list[Value], Any], Value]:

@@ -16,6 +16,8 @@ from discreet.gate.traces import Item
 from discreet.gate.values import Value, one_of_its_equals
 
 MOST_SETS = 32
+# a row of the answer has all of them, each up to LONGEST_KEY bytes
+MOST_KEYS = 32
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ def group_by(select: ast.SelectStmt, expressions: Expressions) -> Grouping:
         value = key_value(node, select, expressions)
         key = Key(value.sql, value.native_type, value.domain, value.family, value.trace.items)
         compiled.setdefault(key.sql, key)
+        if len(compiled) > MOST_KEYS:
+            refuse(f"more than {MOST_KEYS} group keys", node, "Ask for fewer at once.")
         return list(compiled).index(key.sql)
 
     sets: list[tuple[int, ...]] = [()]

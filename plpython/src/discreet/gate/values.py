@@ -17,6 +17,13 @@ from discreet.gate.traces import Trace
 # within this, 64-bit arithmetic on whole numbers cannot overflow
 LARGEST_INT = 2**62
 
+# Nothing about one row may make a question fail. But upper() fails on 256 MB, a jsonb ends there too, a tuple ends at a
+# gigabyte, and each call of length() or LIKE keeps a copy until the row is done. So what they are given is cut to so
+# many bytes: a tuple holds 1664 texts of the first kind, even where upper() lengthens them, a jsonb all keys of the
+# second.
+LONGEST_TEXT = 100_000
+LONGEST_KEY = 10_000
+
 NATIVE_TYPE = {
     Family.INT: "int8",
     Family.NUMERIC: "numeric",
@@ -110,7 +117,12 @@ def operator(name: str, left: str, right: str) -> str:
 
 
 def one_of_its_equals(sql: str, family: Family) -> str:
-    """1.0 and 1.00 are equal, 0 and -0, '1 day' and '24 hours': which one is kept must not depend on other rows."""
+    """1.0 and 1.00 are equal, 0 and -0, '1 day' and '24 hours': which one is kept must not depend on other rows.
+
+    Texts are cut here, and not where they are shown: a person has one cell in the group of all texts that begin alike.
+    """
+    if family is Family.TEXT:
+        return cut(sql, LONGEST_KEY)
     if family is Family.NUMERIC:
         return f"pg_catalog.trim_scale({sql})"
     if family is Family.FLOAT:
@@ -118,8 +130,13 @@ def one_of_its_equals(sql: str, family: Family) -> str:
     return f'({output_text(sql)} COLLATE pg_catalog."C")' if family is Family.OTHER else sql
 
 
+def cut(sql: str, most: int) -> str:
+    """The first bytes of a text, in whole characters; one that is not longer stays as it is, at hardly any cost."""
+    return f"discreet._cut({sql}, {most})"
+
+
 def output_text(sql: str) -> str:
-    """The text of a value of any type, without a cast, which could be anybody's code."""
+    """The text of a value of any type, up to LONGEST_KEY bytes, without a cast, which could be anybody's code."""
     return f"discreet._text({sql})"
 
 

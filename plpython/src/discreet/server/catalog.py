@@ -131,6 +131,9 @@ class DatabaseCatalog:
         )
         return [row["attname"] for row in rows]
 
+    def encoding(self) -> str:
+        return str(run(self._plpy, "SELECT current_setting('server_encoding') AS encoding")[0]["encoding"])
+
     def hashable(self, column: Column) -> bool:
         """Looks the hash function up, and calls it for no value."""
         try:

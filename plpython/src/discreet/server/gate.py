@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
+from discreet.core.declarations import ENCODING, OTHER_DATABASE
 from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
 from discreet.gate.finish import finished_sql, rows_sql
 from discreet.server import audited, citus, personal
@@ -219,6 +220,11 @@ class Gate:
                 "a question in a SERIALIZABLE transaction would leave locks that tell which rows it read",
                 "Ask in READ COMMITTED or REPEATABLE READ.",
             )
+        if self.setting("server_encoding") != ENCODING:
+            raise RefusedShapeError(
+                "the database is not in UTF8, and a text that cannot be converted to it would end the question",
+                f"A DBA can help: {OTHER_DATABASE}",
+            )
         request = {
             "role": self.session_user(),
             "path": path,
@@ -358,23 +364,25 @@ class Gate:
     def check_native(self, asked: Asked) -> None:
         """Lets the server analyse what will be run: errors of types and names come before the charge."""
         from discreet.gate.measure import domain_groups
+        from discreet.server.totals import as_texts
 
         for keys, terms in zip(asked.plan.grouping.sets, asked.terms, strict=True):
-            domain_groups(asked.plan, keys, asked.texts)
+            if domain_groups(asked.plan, keys, asked.texts) is None:
+                terms.threshold()
             for measurement in asked.plan.measurements:
                 terms.check(measurement)
-        native = [sql for statement in self.statements(asked, 0) for sql in statement.ways]
+        native = [sql for statement in self.statements(asked, 0) for sql in as_texts(statement)]
         if asked.plan.personal is not None:
             native.append(asked.plan.personal.selection)
         self.prepared(native, asked)
 
     def prepared(self, native: list[str], asked: Any) -> None:
-        """Lets the server analyse statements, and what puts the answer together."""
+        """Lets the server analyse statements, and put an answer without rows together: LIMIT -1 fails there already."""
         try:
             with self._plpy.subtransaction():
                 for sql in native:
                     self._plpy.prepare(sql, [])
-                self._plpy.prepare(finished_sql(asked.plan, self._types), ["jsonb"])
+                self._plpy.execute(self._plpy.prepare(finished_sql(asked.plan, self._types), ["jsonb"]), ["[]"])
         except self._plpy.SPIError as error:
             raise RefusedShapeError(
                 f"PostgreSQL does not understand the question: {error}", "Check types and names."

@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 import discreet
+from discreet.core.declarations import ENCODING, OTHER_DATABASE
 from discreet.server.openings import PROBLEM, WARNING, Finding, closed_schemas, definer_functions, readable_views
 from discreet.server.parser import load_parser
 from discreet.server.plpy import Plpy, run
@@ -31,7 +32,7 @@ GROUP_ROLES = (
 
 def findings(plpy: Plpy) -> Iterator[Finding]:
     checks: list[Callable[[Plpy], Iterator[Finding]]] = [
-        version, interpreter, dependencies, library, ledger, event_triggers, group_roles, direct_readers,
+        version, interpreter, dependencies, encoding, library, ledger, event_triggers, group_roles, direct_readers,
         missing_limits,
         divided_people, watching_roles, cleared_roles, hidden_readers, side_doors, statement_statistics,
         definer_functions, readable_views, closed_schemas,
@@ -81,6 +82,18 @@ def dependencies(plpy: Plpy) -> Iterator[Finding]:
             yield name, OK, found
         else:
             yield name, WARNING, f"{found} is imported from {where.parent}, not from the package folder"
+
+
+def encoding(plpy: Plpy) -> Iterator[Finding]:
+    found = run(plpy, "SELECT current_setting('server_encoding') AS encoding")[0]["encoding"]
+    if found == ENCODING:
+        yield "encoding", OK, f"{found}, as Python's"
+    else:
+        yield (
+            "encoding",
+            PROBLEM,
+            f"the database is in {found}, so nothing can be protected and every question is refused: {OTHER_DATABASE}",
+        )
 
 
 def library(plpy: Plpy) -> Iterator[Finding]:
