@@ -238,12 +238,11 @@ def test_only_who_may_read_the_table_sees_or_writes_what_was_published_of_it(
         with refused("42501", "permission denied for public.", "you need SELECT on it"):
             rita.execute(query, parameters)
     assert people.execute("SELECT release FROM discreet.releases").fetchall() == [("public.first",)]
-    people.execute(f"GRANT SELECT (age) ON person TO {role}")
+    people.execute(f"GRANT SELECT (age) ON person TO {role}; CREATE SCHEMA rita AUTHORIZATION {role}")
     assert rita.execute(read).fetchall() == [("public.first",)]
-    rita.execute(written, [claimed])
-    assert people.execute("SELECT publisher FROM discreet.releases WHERE release = 'public.never'").fetchall() == [
-        (role,)
-    ]
+    rita.execute("CREATE TABLE rita.made (age int)")
+    rita.execute(written, [claimed.replace("public.never", "rita.made")])
+    assert people.execute("SELECT publisher FROM discreet.releases WHERE release = 'rita.made'").fetchall() == [(role,)]
 
 
 def test_the_report_is_a_page(people: Connection) -> None:

@@ -87,14 +87,15 @@ def _require_comparable(plpy: Plpy, table: Source, earlier: Published) -> None:
 
     A value that no row has any more is one still: its class is empty, and nothing stands in the way of comparing it.
     """
-    looks = earlier.looks
     for name in earlier.quasi_identifiers:
         if name not in table.types:
             raise _lacks(table, name, earlier)
         then, now = earlier.definition.get("types", {}).get(name, "unknown"), table.types[name]
         if _alike(then) != _alike(now):
             raise _incomparable(table, earlier, f"column {identifier(name)} was of type {then}, and is of type {now}")
-        if name in looks and (wrong := tabulation.misread(plpy, now, looks[name])) is not None:
+    for name, texts in earlier.looks.items():
+        wrong = tabulation.misread(plpy, table.types[name], texts)
+        if wrong is not None:
             raise _incomparable(table, earlier, f"column {identifier(name)}: {wrong}")
 
 
