@@ -202,8 +202,9 @@ def misread(plpy: Plpy, type_name: str, texts: list[str]) -> str | None:
 
 
 def _array(texts: list[str]) -> str:
-    quoted = ("E'" + text.replace("\\", "\\\\").replace("'", "''") + "'" for text in texts)
-    return f"ARRAY[{', '.join(quoted)}]::pg_catalog.text[]"
+    """One literal: of a list of thousands PostgreSQL would make as many expressions."""
+    elements = ",".join('"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts)
+    return "E'{" + elements.replace("\\", "\\\\").replace("'", "''") + "}'::pg_catalog.text[]"
 
 
 def smallest_class(
