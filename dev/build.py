@@ -14,8 +14,11 @@ sys.path.insert(0, str(ROOT))
 from dev.install import extension_version, python_folder  # noqa: E402
 
 PATH_MARK = "# @PYTHON_PATH@"
-SETTINGS_MARK = "/* @PINNED_SETTINGS@ */\n"
-SETTINGS = ROOT / "sql" / "gate" / "settings"
+# settings stand where their mark is: those that the gate pins, and those by which values are written
+SETTINGS = {
+    "/* @PINNED_SETTINGS@ */\n": ROOT / "sql" / "gate" / "settings",
+    "/* @PINNED_FORMATS@ */\n": ROOT / "sql" / "release" / "formats",
+}
 
 
 def parts() -> list[Path]:
@@ -35,8 +38,10 @@ def install_script() -> str:
 
 
 def without_marks(script: str) -> str:
-    """The script with what its marks stand for: the way to the package, and the settings that the gate pins."""
-    return script.replace(SETTINGS_MARK, SETTINGS.read_text()).replace(PATH_MARK, python_path_line(python_folder()))
+    """The script with what its marks stand for: the way to the package, and settings."""
+    for mark, settings in SETTINGS.items():
+        script = script.replace(mark, settings.read_text())
+    return script.replace(PATH_MARK, python_path_line(python_folder()))
 
 
 def scripts() -> dict[str, str]:

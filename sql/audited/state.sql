@@ -1,3 +1,18 @@
+-- discreet._written: a value as text that means the same in every session.
+CREATE FUNCTION discreet._written(value anyelement)
+RETURNS text
+LANGUAGE sql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
+AS $sql$
+    SELECT value::text
+$sql$;
+COMMENT ON FUNCTION discreet._written(anyelement) IS 'A value as text that means the same in every session.';
+
 -- discreet.audit_known: takes a person's values as known to whoever asks.
 CREATE FUNCTION discreet.audit_known(relation regclass, unit_value text)
 RETURNS void

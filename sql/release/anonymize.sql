@@ -18,8 +18,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-SET datestyle = iso
-SET timezone = utc
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
@@ -43,6 +42,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing

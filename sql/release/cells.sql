@@ -19,6 +19,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import crosstables
@@ -43,6 +44,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import crosstables

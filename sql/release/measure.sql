@@ -9,6 +9,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
@@ -32,6 +33,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
@@ -55,6 +57,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
@@ -77,6 +80,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
@@ -99,6 +103,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
@@ -120,6 +125,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing
@@ -141,6 +147,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import releasing

@@ -127,6 +127,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+/* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import crosstables

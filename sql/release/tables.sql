@@ -26,5 +26,12 @@ CREATE TABLE discreet._release_class (
 );
 COMMENT ON TABLE discreet._release_class IS 'The classes of released tables: what is published of their quasi-identifiers, and of how many rows.';
 
+-- Updated by whoever publishes of a table, so that it is one after the other.
+CREATE TABLE discreet._release_turn (
+    relation regclass PRIMARY KEY,
+    turn     bigint NOT NULL DEFAULT 1
+);
+COMMENT ON TABLE discreet._release_turn IS 'Tables of which something was published, or tried: who publishes of one waits for who does already.';
+
 SELECT pg_catalog.pg_extension_config_dump('discreet._release', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._release_class', '');

@@ -31,3 +31,14 @@ def test_random_rounding_by_chance_averages_out(people: Connection) -> None:
 def test_rounding_by_cell_keys_is_always_the_same(people: Connection) -> None:
     found = mean(people, "discreet.random_round(count(*), 10, discreet.cell_key(discreet.record_key(id, 'rounding')))")
     assert found in (10, 20)
+
+
+def test_a_rounded_table_is_the_same_however_a_session_writes_dates(people: Connection) -> None:
+    people.execute("CREATE TABLE visit AS SELECT date '2020-01-01' + id % 12 AS day FROM people WHERE id <= 37")
+    found = set()
+    for number, style in enumerate(("ISO", "German", "SQL, DMY", "SQL, MDY", "Postgres")):
+        people.execute(f"SET datestyle = '{style}'")
+        people.execute(f"SELECT discreet.controlled_round('visit', '{{day}}', NULL, 5, 'rounded{number}', 'rounding')")
+        rows = people.execute(f"SELECT day, count FROM rounded{number} ORDER BY 1").fetchall()
+        found.add(tuple(rows))
+    assert len(found) == 1

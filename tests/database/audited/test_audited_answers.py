@@ -35,6 +35,15 @@ def test_sums_of_doubles_are_exact_sums(payroll: Payroll) -> None:
     assert mine == exact
 
 
+def test_a_sum_does_not_tell_how_its_numbers_are_written(payroll: Payroll) -> None:
+    payroll.admin.execute("ALTER TABLE hr.employee ADD tip numeric NOT NULL DEFAULT 2")
+    payroll.admin.execute("SELECT discreet.describe_column('hr.employee', 'tip', 0, 10)")
+    payroll.admin.execute("UPDATE hr.employee SET tip = 2.00000 WHERE id = 3")
+    ((total, mean),) = payroll.ask("SELECT sum(tip)::text, avg(tip) FROM hr.employee")
+    ((people,),) = payroll.truth("SELECT count(*) FROM hr.employee")
+    assert (total, mean) == (str(2 * int(people)), 2)
+
+
 def test_what_is_no_number_counts_as_nothing(payroll: Payroll) -> None:
     payroll.admin.execute("UPDATE hr.employee SET weight = 'NaN' WHERE id = 3")
     payroll.admin.execute("UPDATE hr.employee SET weight = 'Infinity' WHERE id = 4")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from tests.databases import Connection
+from tests.databases import Connection, Database, MakeRole
+from tests.messages import refused
 from tests.payroll import Payroll
 
 FEMALE, WITH = "SELECT sum(salary) FROM hr.employee WHERE gender = 'F'", "SELECT sum(salary) FROM hr.employee"
@@ -73,6 +74,58 @@ def test_a_known_person_is_a_value_of_the_unit(payroll: Payroll, value: str | No
     with pytest.raises(psycopg.Error) as caught:
         payroll.admin.execute("SELECT discreet.audit_known('hr.employee', %s)", [value])
     assert caught.value.sqlstate == "22023"
+
+
+UNITS = [
+    ("char(4)", "lpad(n::text, 4, 'x')", "xx25", ""),
+    ("varchar(4)", "n", "25", ""),
+    ("date", "date '2020-01-01' + n", "26.01.2020", "SET datestyle = German"),
+    ("date", "date '2020-01-01' + n", "26/01/2020", "SET datestyle = 'SQL, DMY'"),
+    (
+        "timestamptz",
+        "timestamptz '2020-01-01Z' + n * interval '1 day'",
+        "2020-01-26 01:00",
+        "SET timezone = 'Etc/GMT-1'",
+    ),
+    ("interval", "n * interval '1 hour'", "PT25H", "SET intervalstyle = iso_8601"),
+    ("float8", "n + 1 / 3::float8", "25.333333333333332", "SET extra_float_digits = -3"),
+]
+
+
+@pytest.mark.parametrize(("unit", "values", "known", "settings"), UNITS)
+def test_a_known_person_is_found_whatever_the_unit_is(
+    database: Database, admin: Connection, make_role: MakeRole, unit: str, values: str, known: str, settings: str
+) -> None:
+    admin.execute(f"CREATE TABLE t (id {unit} PRIMARY KEY, n int NOT NULL, x numeric NOT NULL)")
+    admin.execute(f"INSERT INTO t SELECT ({values})::{unit}, n, n FROM generate_series(1, 60) n")
+    admin.execute("SELECT discreet.protect('t', unit => 'id', policy => 'audited', min_group => 10)")
+    admin.execute("SELECT discreet.describe_column('t', 'n', visibility => 'public')")
+    role = make_role("ana", "discreet_analyst")
+    admin.execute(f"SELECT discreet.grant_budget('public.t', '{role}', 1)")
+    analyst = database.connect(role)
+    question = "SELECT sum(x) FROM t WHERE n BETWEEN 20 AND {}"
+    assert analyst.execute("SELECT discreet.explain(%s)->'answered'", [question.format(29)]).fetchall() == [(True,)]
+    admin.execute(settings or "SELECT 1")
+    admin.execute("SELECT discreet.audit_known('t', %s)", [known])
+    assert analyst.execute("SELECT discreet.explain(%s)->'answered'", [question.format(29)]).fetchall() == [(False,)]
+    assert analyst.execute(question.format(30)).fetchall() == [(275,)]
+
+
+def test_row_security_that_is_forced_but_not_enabled_hides_nothing(
+    database: Database, admin: Connection, make_role: MakeRole
+) -> None:
+    owner, role = make_role("olga", "discreet_curator"), make_role("ana", "discreet_analyst")
+    admin.execute(f"CREATE SCHEMA own AUTHORIZATION {owner}; GRANT USAGE ON SCHEMA own TO {role}")
+    curator = database.connect(owner)
+    curator.execute("CREATE TABLE own.t AS SELECT n AS id, n AS x FROM generate_series(1, 60) n")
+    curator.execute("ALTER TABLE own.t ADD PRIMARY KEY (id), ALTER x SET NOT NULL, FORCE ROW LEVEL SECURITY")
+    curator.execute("SELECT discreet.protect('own.t', unit => 'id', policy => 'audited', min_group => 10)")
+    curator.execute(f"SELECT discreet.grant_budget('own.t', '{role}', 1)")
+    analyst = database.connect(role)
+    assert analyst.execute("SELECT sum(x) FROM own.t").fetchall() == [(1830,)]
+    curator.execute("ALTER TABLE own.t ENABLE ROW LEVEL SECURITY")
+    with refused("DP001", "cannot read all of own.t", "row security"):
+        analyst.execute("SELECT sum(x) FROM own.t")
 
 
 def test_the_state_tells_what_was_asked(payroll: Payroll) -> None:

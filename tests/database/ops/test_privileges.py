@@ -181,6 +181,7 @@ EXPECTED = """
  -       -       -       -       -       -       _require_reader()
  -       -       X       -       -       -       _earlier_releases()
  -       -       -       -       -       -       _release
+ -       -       -       -       -       -       _release_turn
  -       -       -       -       -       -       _release_class
 
  operations
@@ -216,6 +217,7 @@ EXPECTED = """
  -       -       -       -       -       X       _ledger_audit_record()
  -       -       -       -       -       X       _ledger_audit_base()
  -       -       -       -       -       -       _run_audited()
+ -       -       -       -       -       -       _written()
 
  internal
  -       -       -       -       -       -       _accuracy

@@ -45,6 +45,14 @@ def test_k_and_l_are_those_of_people(visits: Connection, nulls: str) -> None:
     assert one(visits, query, nulls, "patient") == 2
 
 
+@pytest.mark.parametrize("method", ["optimal", "mondrian"])
+def test_a_value_that_all_people_share_is_told_as_the_reason(visits: Connection, method: str) -> None:
+    visits.execute("INSERT INTO visit SELECT DISTINCT patient, age, 'gout' FROM visit")
+    call = "SELECT discreet.anonymize('visit', 'r', %s, 2, 2, sensitive => 'disease', unit => 'patient', method => %s)"
+    with refused("22023", "all people taken together share a value of the sensitive column", "Ask for less"):
+        visits.execute(call, [SPEC, method])
+
+
 def test_two_visits_for_the_same_disease_are_one_voice(visits: Connection) -> None:
     visits.execute("DELETE FROM visit WHERE age <> 30")
     query = "SELECT discreet.l_diversity('visit', '{age}', 'disease', 'entropy', unit => %s)"

@@ -95,6 +95,16 @@ def test_records_are_counted_and_null_is_a_value(cells: Connection) -> None:
     assert published["Σ", "Σ"] == 60
 
 
+def test_a_word_for_null_that_is_a_value_too_is_refused(cells: Connection) -> None:
+    cells.execute("CREATE TABLE hr.missing AS SELECT a, b FROM unnest('{x,(none)}'::text[]) a, generate_series(1, 9) b")
+    report(cells, "suppress('hr.missing', '{a}', NULL, 3, 'hr.some')")
+    cells.execute("INSERT INTO hr.missing VALUES (NULL, 1)")
+    for call in ("suppress('hr.missing', '{a}', NULL, 3, 'hr.other')",
+                 "controlled_round('hr.missing', '{a}', NULL, 3, 'hr.other', 'round')"):  # fmt: skip
+        with refused("22023", "column a has rows with '(none)', which stands for NULL, and rows with NULL", "view"):
+            report(cells, call)
+
+
 def test_groups_of_a_hierarchy_are_published_and_safe(cells: Connection) -> None:
     cells.execute(
         """

@@ -29,8 +29,9 @@ def test_the_install_script_is_the_parts_in_their_order() -> None:
 def test_the_install_script_names_the_folder_of_the_package(folder: Path) -> None:
     script = build.install_script()
     assert build.PATH_MARK not in script
-    assert build.SETTINGS_MARK not in script
+    assert not [mark for mark in build.SETTINGS if mark in script]
     assert script.count("SET track_counts = off") > 1
+    assert script.count("SET lc_monetary = 'C'") > 1
     assert f"import sys; sys.path[0] == '{folder}' or sys.path.insert(0, '{folder}')" in script
 
 

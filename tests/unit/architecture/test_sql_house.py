@@ -136,7 +136,11 @@ def test_sql_lies_in_the_folder_of_its_feature() -> None:
             assert file.parent == SQL
             assert file.name in FEATURES
         else:
-            assert file.suffix == ".sql" or file in (SQL / "parts", SQL / "gate" / "settings")
+            assert file.suffix == ".sql" or file in (
+                SQL / "parts",
+                SQL / "gate" / "settings",
+                SQL / "release" / "formats",
+            )
             assert file.parent != SQL or file.name in ("parts", "privileges.sql")
 
 
@@ -283,6 +287,17 @@ def test_every_function_of_the_gate_pins_the_settings() -> None:
 
 
 def test_the_pinned_settings_are_settings() -> None:
-    lines = (ROOT / "sql" / "gate" / "settings").read_text().splitlines()
-    assert all(re.fullmatch(r"SET [\w.]+ = \S.*", line) for line in lines)
-    assert "SET track_counts = off" in lines
+    for file, one in (("gate/settings", "SET track_counts = off"), ("release/formats", "SET extra_float_digits = 3")):
+        lines = (SQL / file).read_text().splitlines()
+        assert all(re.fullmatch(r"SET [\w.]+ = \S.*", line) for line in lines)
+        assert one in lines
+
+
+def test_whatever_reads_texts_of_values_for_a_release_pins_how_they_are_written() -> None:
+    """A class, or a key, that looked different in another session would be another one."""
+    text = "".join(file.read_text() for file in FILES if file.parent.name == "release")
+    found = re.findall(r"FUNCTION discreet\.(\w+)\((?:(?!FUNCTION).)*?/\* @PINNED_FORMATS@ \*/", text, re.DOTALL)
+    assert set(found) == {
+        "anonymize", "create_release_view", "best_ranges", "k_anonymity", "l_diversity", "t_closeness", "measure",
+        "disclosure_risk", "suppress", "audit_cells", "controlled_round",
+    }  # fmt: skip

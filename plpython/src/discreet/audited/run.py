@@ -66,6 +66,9 @@ def number_sql(aggregate: ExactAggregate) -> str:
     if aggregate.kind == "count":
         return count
     total = f"pg_catalog.sum({finite(subject)}){filtered(subject.condition)}"
+    if subject.family is not Family.INT:
+        # zeros at the end tell how one of the numbers was written
+        total = f"pg_catalog.trim_scale({total})"
     if aggregate.kind == "sum":
         return total
     return f"({total}::pg_catalog.numeric OPERATOR(pg_catalog./) NULLIF({count}, 0)::pg_catalog.numeric)"

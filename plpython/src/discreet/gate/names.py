@@ -190,5 +190,7 @@ def column_value(alias: str, column: Column, relation: Relation) -> Value:
 
 def schema_qualified(type_name: str) -> str:
     """A type as format_type() writes it, which leaves the schema out for those of pg_catalog; some are words of SQL."""
+    if type_name in UNLIMITED:
+        return UNLIMITED[type_name]
     plain = re.fullmatch(r"[a-z][a-z0-9_]*", type_name) and type_name not in TYPES_OF_THE_GRAMMAR
     return f"pg_catalog.{type_name}" if plain else type_name

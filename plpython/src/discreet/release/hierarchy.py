@@ -40,12 +40,16 @@ USAGE = (
 
 @dataclass(frozen=True)
 class Values:
-    """A column: its name and type, and the texts of its values in order; whether some rows have NULL."""
+    """A column: its name and type, and the texts of its values in order; whether some rows have NULL.
+
+    `many_looks`: equal values may be written differently, so that the texts are those of some rows.
+    """
 
     name: str
     type_name: str
     texts: Sequence[str]
     null: bool
+    many_looks: bool = False
 
     @property
     def size(self) -> int:
@@ -90,23 +94,35 @@ class Hierarchy:
             _require_nested(values.name, levels[-1], level)
             levels.append(level)
         if len(levels[-1].labels) > 1:
-            levels.append(Level("suppressed", np.zeros(values.size, dtype=np.int64), (EVERYTHING,)))
+            levels.append(_suppressed(values))
         return cls(values, tuple(levels), wish, tree)
 
     @classmethod
     def level_of(cls, values: Values, wish: object, name: str) -> Level:
         """The level of this name, whatever the values are by now."""
-        if name in ("as it is", "suppressed"):
-            hierarchy = cls.of(values, "suppress")
-            return hierarchy.levels[0 if name == "as it is" else -1]
+        if name == "as it is":
+            return _level(values, name, values.texts)
+        if name == "suppressed":
+            return _suppressed(values)
         tree = Tree.of(wish["tree"]) if isinstance(wish, dict) and "tree" in wish else None
         return _level(values, name, dict(_named_levels(values, wish, tree))[name])
+
+    def looks(self, level: str) -> dict[str, list[str]]:
+        """The texts that a level was made from, where equal values may have others later."""
+        by_text = isinstance(self.wish, dict) and bool(self.wish.keys() & {"digits", "tree"})
+        if not self.values.many_looks or not by_text or level in ("as it is", "suppressed"):
+            return {}
+        return {"looks": list(self.values.texts)}
 
 
 def _level(values: Values, name: str, labels: Sequence[str]) -> Level:
     known: list[str | None] = [*labels, *[None] * values.null]
     codes = {label: code for code, label in enumerate(dict.fromkeys(known))}
     return Level(name, np.array([codes[label] for label in known], dtype=np.int64), tuple(codes))
+
+
+def _suppressed(values: Values) -> Level:
+    return Level("suppressed", np.zeros(values.size, dtype=np.int64), (EVERYTHING,))
 
 
 def _require_nested(column: str, finer: Level, coarser: Level) -> None:
@@ -130,10 +146,11 @@ def _named_levels(values: Values, wish: object, tree: Tree | None) -> list[tuple
     if isinstance(wish, dict) and len(wish) == 1:
         ((kind, argument),) = wish.items()
         if kind == "intervals":
-            return [(f"intervals of {width}", _intervals(values, width)) for width in _numbers(values, kind, argument)]
+            widths = _numbers(values, kind, argument)
+            return [(f"intervals of {plain(width)}", _intervals(values, width)) for width in widths]
         if kind == "ranges" and isinstance(argument, list):
             return [
-                ("cuts at " + ", ".join(map(str, cuts)), _ranges(values, cuts))
+                ("cuts at " + ", ".join(map(plain, cuts)), _ranges(values, cuts))
                 for cuts in (_numbers(values, kind, each) for each in argument)
             ]
         if kind == "digits" and isinstance(argument, int | Decimal) and 1 <= argument <= MOST_DIGITS:
@@ -157,6 +174,14 @@ def _numbers(values: Values, kind: str, argument: object) -> list[Decimal]:
     return numbers
 
 
+def plain(number: Decimal) -> str:
+    """The one text of a number, however it was written: without exponent, zeros at its end, or the sign of zero."""
+    text = f"{number:f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
 def _number(text: str) -> Decimal | None:
     number = Decimal(text)
     return number if number.is_finite() else None
@@ -164,13 +189,11 @@ def _number(text: str) -> Decimal | None:
 
 def interval(values: Values, low: Decimal | None, high: Decimal | None) -> str:
     """The text of low <= value < high; of whole numbers from low to high - 1."""
-    if low is None:
-        return f"<{high:f}"
-    if high is None:
-        return f">={low:f}"
+    if low is None or high is None:
+        return f">={plain(low)}" if low is not None else f"<{plain(high)}" if high is not None else EVERYTHING
     if values.type_name in INTEGERS and low == int(low) and high == int(high):
         return span(values, f"{int(low)}", f"{int(high) - 1}")
-    return f"[{low.normalize():f},{high.normalize():f})"
+    return f"[{plain(low)},{plain(high)})"
 
 
 def span(values: Values, low: str, high: str) -> str:

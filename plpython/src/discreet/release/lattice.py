@@ -227,7 +227,7 @@ class Search:
                 yield place, rows / self.table.rows
 
     def _why_impossible(self) -> str:
-        return self.table.shortage(self.claim) or "no generalisation meets the claim"
+        return self.table.shortage(self.claim) or self.table.sharing(self.claim) or "no generalisation meets the claim"
 
 
 def _decoded(key: Ints, widths: list[int]) -> list[Ints]:

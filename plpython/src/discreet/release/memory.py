@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,17 +36,38 @@ class Published:
         found: str | None = self.definition.get("unit")
         return found
 
-    def cuts(self) -> dict[str, list[str]]:
-        """Values by which boxes were cut: they must have a place in the order even where no row has them any more."""
-        if self.definition["method"] != "mondrian":
+    @cached_property
+    def looks(self) -> dict[str, list[str]]:
+        """Texts from which classes follow, by column, as they were when the release was made.
+
+        They are read as values again: one that is written differently now is still the same, and one that no row has
+        any more has a place in the order, and a class that is empty.
+        """
+        method = self.definition["method"]
+        if method == "view":
             return {}
-        boxes = self.definition["boxes"]
-        names = [each["column"] for each in boxes["columns"]]
-        found: dict[str, list[str]] = {}
-        for column, last in zip(boxes["column"], boxes["last"], strict=True):
-            if column >= 0 and last is not None:
-                found.setdefault(names[column], []).append(last)
-        return {name: sorted(set(texts)) for name, texts in found.items()}
+        if method == "mondrian":
+            return _cuts(self.definition["boxes"])
+        found = {}
+        shown = [json.loads(each) for each in self.labels]
+        for place, each in enumerate(self.definition["columns"]):
+            as_it_is = each["level"] == "as it is"
+            found[each["column"]] = _once(texts[place] for texts in shown) if as_it_is else each.get("looks", [])
+        return found
+
+
+def _cuts(boxes: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Values by which boxes were cut, and those that had a place in a tree."""
+    found: dict[str, list[str | None]] = {each["column"]: [*each.get("looks", [])] for each in boxes["columns"]}
+    names = list(found)
+    for column, last in zip(boxes["column"], boxes["last"], strict=True):
+        if column >= 0:
+            found[names[column]].append(last)
+    return {name: _once(texts) for name, texts in found.items()}
+
+
+def _once(texts: Iterable[str | None]) -> list[str]:
+    return [text for text in dict.fromkeys(texts) if text is not None]
 
 
 @dataclass(frozen=True)
@@ -54,6 +76,11 @@ class Column:
 
     codes: Ints
     values: Values
+
+    def seen(self, looks: Mapping[int, str]) -> Column:
+        """With these texts in place of those that the values of some codes have now."""
+        texts = [looks.get(code, text) for code, text in enumerate(self.values.texts)]
+        return Column(self.codes, replace(self.values, texts=texts))
 
 
 def label(texts: list[str | None]) -> str:

@@ -69,6 +69,9 @@ def cut(claim: Claim, table: Table, tick: Tick) -> Boxes:
         part = 2 * renumbered[part] + above
         order = np.argsort(part, kind="stable")
         rows, part, box = rows[order], part[order], fresh
+    # halves meet the claim, or are not made; only the whole was not looked at
+    if classes == 1 and (sharing := table.sharing(claim)) is not None:
+        raise InvalidParameterError(sharing, "Ask for less.")
     return Boxes(class_of, classes, tree)
 
 

@@ -96,6 +96,15 @@ class Table:
             return f"the sensitive column has fewer than l = {claim.l} values"
         return None
 
+    def sharing(self, claim: Claim) -> str | None:
+        """Why the whole table misses l, as one class, if so: somebody has many values, but one of them all have."""
+        if claim.l is None:
+            return None
+        together = Composition.of(0 * self.sensitive, 1, self.sensitive, self.count, self.values, self.people)
+        if not together.shared.any():
+            return None
+        return f"all people taken together share a value of the sensitive column, which is not l = {claim.l}"
+
 
 def suppressed(claim: Claim, composition: Composition, most: int) -> tuple[Flags, int, bool]:
     """Which classes are left out so that the others meet the claim, and how many rows that are; stops beyond `most`.

@@ -72,7 +72,12 @@ def _optimal(claim: Claim, table: Table, hierarchies: list[Hierarchy], tick: Tic
     definition = {
         "method": "optimal",
         "columns": [
-            {"column": hierarchy.values.name, "wish": hierarchy.wish, "level": level.name}
+            {
+                "column": hierarchy.values.name,
+                "wish": hierarchy.wish,
+                "level": level.name,
+                **hierarchy.looks(level.name),
+            }
             for hierarchy, level in zip(hierarchies, chosen, strict=True)
         ],
     }
@@ -162,7 +167,11 @@ def _portable(boxes: mondrian.Boxes, hierarchies: list[Hierarchy], ranks: list[I
         "low": [each.low if isinstance(each, mondrian.Cut) else each for each in tree],
         "high": [-1 if each is None else each.high for each in cuts],
         "columns": [
-            {"column": hierarchy.values.name, "wish": hierarchy.wish if hierarchy.tree else "suppress"}
+            {
+                "column": hierarchy.values.name,
+                "wish": hierarchy.wish if hierarchy.tree else "suppress",
+                **(hierarchy.looks("boxes") if hierarchy.tree else {}),
+            }
             for hierarchy in hierarchies
         ],
     }

@@ -14,9 +14,9 @@ class Contributions:
     """Who stands behind a cell: how many, and how much of it comes from the largest of them."""
 
     contributors: int
-    largest: int
-    second: int
-    top: int
+    largest: Fraction | int
+    second: Fraction | int
+    top: Fraction | int
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Rules:
         if 0 < behind.contributors < self.threshold:
             broken["threshold"] = self.protection * value / 100
         if self.dominance is not None and behind.top * 100 > self.dominance[1] * value:
-            broken["dominance"] = Fraction(100 * behind.top) / self.dominance[1] - value
+            broken["dominance"] = 100 * behind.top / self.dominance[1] - value
         if self.p_percent is not None:
             short = self.p_percent * behind.largest / 100 - (value - behind.largest - behind.second)
             if short > 0:

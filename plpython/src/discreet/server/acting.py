@@ -42,7 +42,7 @@ UNREADABLE = """
     JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = asked.name
     CROSS JOIN LATERAL (SELECT NOT (has_table_privilege($3, c.oid, 'SELECT')
                                     AND has_schema_privilege($3, n.oid, 'USAGE'))) AS access(denied)
-    WHERE access.denied OR c.relforcerowsecurity OR (c.relrowsecurity AND c.relowner <> $3)
+    WHERE access.denied OR c.relrowsecurity AND (c.relforcerowsecurity OR c.relowner <> $3)
 """
 
 

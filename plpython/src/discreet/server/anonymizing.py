@@ -161,7 +161,13 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
     coded = [with_null(codes, values) for codes, values in zip(rows.codes, rows.values, strict=True)]
     hierarchies = [
         Hierarchy.of(
-            Values(name, wanted.table.types[name], rows.texts[place], coded[place][1] > rows.values[place]),
+            Values(
+                name,
+                wanted.table.types[name],
+                rows.texts[place],
+                coded[place][1] > rows.values[place],
+                name in wanted.table.many_looks,
+            ),
             wanted.hierarchies[name],
         )
         for place, name in enumerate(wanted.keys)
@@ -190,7 +196,7 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
 def _published(wanted: Wish, claim: Claim, made: Recoding, labels: list[str], table: Table) -> Published:
     kept = made.class_of >= 0
     sizes = summed(made.class_of[kept], table.count[kept], made.classes)
-    definition = {**made.definition, **({} if wanted.unit is None else {"unit": wanted.unit})}
+    definition = {**made.definition, **guarding.circumstances(wanted.table, wanted.keys, wanted.unit)}
     return Published(wanted.target, wanted.keys, claim.k, claim.l, wanted.sensitive, definition, labels, sizes)
 
 

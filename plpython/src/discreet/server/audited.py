@@ -370,7 +370,7 @@ def audit_known(plpy: Plpy, relation: str | None, unit_value: str | None) -> Non
     collate = "" if unit.collation is None else f" COLLATE {unit.collation}"
     row = run(
         plpy,
-        f"SELECT CAST(:value::text AS {unit.base_type})::text AS written,"
+        f"SELECT discreet._written(CAST(:value::text AS {unit.base_type})) AS written,"
         f" discreet._person(CAST(:value::text AS {unit.base_type}){collate}, 0::oid, '0'::xid, '(0,0)'::tid,"
         " :seed::bigint)::text AS person",
         value=value,

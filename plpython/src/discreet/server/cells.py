@@ -58,6 +58,20 @@ class Cells:
     def summed(self) -> str:
         return "1::numeric" if self.value is None else f"{self.value.quoted}::pg_catalog.numeric"
 
+    def require_no_namesakes(self, columns: list[Column]) -> None:
+        """What stands for NULL must not be a value as well: both would be one cell."""
+        both = ", ".join(
+            f"bool_or({column.quoted} IS NULL) AND bool_or({column.quoted}::pg_catalog.text = '{MISSING}') AS c{n}"
+            for n, column in enumerate(columns)
+        )
+        found = self.plpy.execute(f"SELECT {both} FROM {self.source.name}")[0]
+        for n, column in enumerate(columns):
+            if found[f"c{n}"]:
+                raise InvalidParameterError(
+                    f"column {column.name} has rows with '{MISSING}', which stands for NULL, and rows with NULL",
+                    "Write another word for one of them, in a view over the cells.",
+                )
+
     def read(self) -> None:
         """Dimensions, and the whole table in integers of 10^-scale."""
         import numpy as np
@@ -65,6 +79,7 @@ class Cells:
         from discreet.release.dimensions import all_cells
 
         groups = [self.source.some(each.columns, "hierarchies") if each.columns else [] for each in self.hierarchies]
+        self.require_no_namesakes([*self.columns, *(column for each in groups for column in each)])
         shown = [self.leaf(column) for column in self.columns]
         above = [self.leaf(column) for each in groups for column in each]
         names = [*(f"d{n}" for n in range(len(shown))), *(f"g{n}" for n in range(len(above)))]
@@ -124,7 +139,7 @@ class Cells:
             self.plpy,
             f"""
             WITH part AS (
-                SELECT {leaves}, {contributor.quoted} AS who, sum({self.summed}) AS amount
+                SELECT {leaves}, {contributor.quoted} AS who, coalesce(sum({self.summed}), 0) AS amount
                 FROM {self.source.name} GROUP BY {", ".join(str(n + 1) for n in size)}, who),
             whole AS (
                 SELECT {", ".join(f"n{n}.node AS a{n}" for n in size)}, p.who, sum(p.amount) AS amount
@@ -143,7 +158,8 @@ class Cells:
         for row in rows:
             if row["least"] is not None and row["least"] < 0:
                 raise InvalidParameterError("a contribution is negative", "Contributions must be numbers from 0 on.")
-            amounts = [int(row[name].scaleb(self.scale)) for name in ("largest", "second", "top")]
+            # exact, with more digits than the totals may have
+            amounts = [Fraction(row[name]) * 10**self.scale for name in ("largest", "second", "top")]
             yield tuple(row[f"a{n}"] for n in size), Contributions(row["people"], *amounts)
 
     def write(self, release: str, values: Any, hidden: Any = None) -> None:

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.core.errors import UndefinedColumnError, UnsafeReleaseError
+from discreet.core.errors import InvalidParameterError, UndefinedColumnError, UnsafeReleaseError
 from discreet.release.classes import Ints, People, with_null
 from discreet.release.differencing import Isolated, isolated
-from discreet.release.hierarchy import Values
+from discreet.release.hierarchy import INTEGERS, Values
 from discreet.release.memory import Column, Published, classes, shown
 from discreet.server import tabulation
 from discreet.server.plpy import Plpy, run
 from discreet.server.tabulation import Source, identifier
 
 NAMED = 3
+WORDS = {"text", "character varying", "name"}
 
 
 def remembered(plpy: Plpy, source: str) -> list[Published]:
@@ -57,9 +58,13 @@ def remember(
 def check(plpy: Plpy, table: Source, made: Published) -> None:
     """Refuses a release from which an earlier one can be subtracted, so that fewer than k people are left."""
     for earlier in remembered(plpy, table.name):
+        _require_comparable(plpy, table, earlier)
         rows = _rows(plpy, table, earlier, made)
-        old, before = classes(earlier, rows.columns, rows.sensitive, rows.count, rows.people_of(earlier.unit))
-        new, now = classes(made, rows.columns, rows.sensitive, rows.count, rows.people_of(made.unit))
+        try:
+            old, before = rows.classes(earlier)
+        except InvalidParameterError as error:
+            raise _incomparable(table, earlier, error.message) from None
+        new, now = rows.classes(made)
         k = min(earlier.k, made.k)
         people = rows.people_of(made.unit or earlier.unit)
         found = isolated(old, new, rows.count, before.sizes, now.sizes, k, people)
@@ -70,6 +75,47 @@ def check(plpy: Plpy, table: Source, made: Published) -> None:
                 f"together with release {earlier.release} fewer than {k} people can be told apart: {listed}{more}",
                 "Publish with the same levels, or fewer columns. If the other was never given away: forget_release().",
             )
+
+
+def circumstances(table: Source, keys: Sequence[str], unit: str | None) -> dict[str, object]:
+    """What belongs to the definition of every release: by which types values are what they are, and who is a person."""
+    return {"types": {name: table.types[name] for name in keys}} | ({} if unit is None else {"unit": unit})
+
+
+def _require_comparable(plpy: Plpy, table: Source, earlier: Published) -> None:
+    """Raises unless the columns of an earlier release are there, and what it knows of them can be read as values.
+
+    A value that no row has any more is one still: its class is empty, and nothing stands in the way of comparing it.
+    """
+    for name in earlier.quasi_identifiers:
+        if name not in table.types:
+            raise _lacks(table, name, earlier)
+        then, now = earlier.definition.get("types", {}).get(name, "unknown"), table.types[name]
+        if _alike(then) != _alike(now):
+            raise _incomparable(table, earlier, f"column {identifier(name)} was of type {then}, and is of type {now}")
+    for name, texts in earlier.looks.items():
+        wrong = tabulation.misread(plpy, table.types[name], texts)
+        if wrong is not None:
+            raise _incomparable(table, earlier, f"column {identifier(name)}: {wrong}")
+
+
+def _alike(type_name: str) -> str:
+    """Types between which a column can change without a change of what is made from its values."""
+    return "integer" if type_name in INTEGERS else "text" if type_name in WORDS else type_name
+
+
+def _lacks(table: Source, name: str, earlier: Published) -> UndefinedColumnError:
+    return UndefinedColumnError(
+        f"{table.name} has no column {identifier(name)} any more, by which {earlier.release} was made",
+        "What cannot be checked is not published. Was it never given away, forget_release().",
+    )
+
+
+def _incomparable(table: Source, earlier: Published, why: str) -> UnsafeReleaseError:
+    return UnsafeReleaseError(
+        f"{table.name} cannot be compared with release {earlier.release}: {why}",
+        "What cannot be checked is not published. Was it never given away, forget_release().",
+    )
 
 
 def _told(each: Isolated, before: Published, now: Published, people: bool) -> str:
@@ -88,10 +134,22 @@ def _told(each: Isolated, before: Published, now: Published, people: bool) -> st
 class Rows:
     """Combinations of all columns by which people are put into classes; and of units, where releases name them."""
 
+    table: Source
     columns: dict[str, Column]
+    code_of: Mapping[str, Mapping[str, int]]
     sensitive: Ints
     count: Ints
     persons: Mapping[str, Ints]
+
+    def classes(self, published: Published) -> tuple[Ints, Published]:
+        """The class of each combination in a release, by values that look as they did when it was made."""
+        columns = dict(self.columns)
+        for name, texts in published.looks.items():
+            looks = {self.code_of[name][text]: text for text in texts}
+            if len(looks) < len(texts):
+                raise _incomparable(self.table, published, f"different values of {identifier(name)} are equal by now")
+            columns[name] = columns[name].seen(looks)
+        return classes(published, columns, self.sensitive, self.count, self.people_of(published.unit))
 
     def people_of(self, unit: str | None) -> People | None:
         if unit is None:
@@ -110,16 +168,13 @@ def _rows(plpy: Plpy, table: Source, earlier: Published, made: Published) -> Row
     more = [name for name in units if name not in [*names, *others]]
     for name in [*names, *others, *more]:
         if name not in table.types:
-            raise UndefinedColumnError(
-                f"{table.name} has no column {identifier(name)} any more, by which {earlier.release} was made",
-                "What cannot be checked is not published. Was it never given away, forget_release().",
-            )
+            raise _lacks(table, name, earlier)
     tabulation.source(plpy, table.name, ("quasi_identifiers", [*names, *others, *more]))
-    cuts: dict[str, list[str]] = {}
+    looks: dict[str, list[str]] = {name: [] for name in names}
     for each in (earlier, made):
-        for name, texts in each.cuts().items():
-            cuts[name] = sorted({*cuts.get(name, []), *texts})
-    extra = {place: (table.types[name], cuts[name]) for place, name in enumerate(names) if name in cuts}
+        for name, texts in each.looks.items():
+            looks[name] = list(dict.fromkeys([*looks[name], *texts]))
+    extra = {place: (table.types[name], looks[name]) for place, name in enumerate(names) if looks[name]}
     used = [*names, *others, *more]
     rows = tabulation.coded(plpy, table, used, True, extra)
     coded = [with_null(codes, values) for codes, values in zip(rows.codes, rows.values, strict=True)]
@@ -129,8 +184,9 @@ def _rows(plpy: Plpy, table: Source, earlier: Published, made: Published) -> Row
         )
         for place, name in enumerate(names)
     }
+    code_of = {name: dict(zip(looks[name], rows.more.get(place, ()), strict=True)) for place, name in enumerate(names)}
     persons = {name: rows.codes[used.index(name)] for name in units}
-    return Rows(columns, coded[len(names)][0] if others else 0 * rows.count, rows.count, persons)
+    return Rows(table, columns, code_of, coded[len(names)][0] if others else 0 * rows.count, rows.count, persons)
 
 
 def create_view(
@@ -172,7 +228,7 @@ def create_view(
         f"CREATE VIEW {target} WITH (security_barrier) AS"
         f" SELECT {shown_columns} FROM ({counted}) AS t WHERE {' AND '.join(conditions)}"
     )
-    definition = {"method": "view"} | ({} if unit is None else {"unit": unit})
+    definition = {"method": "view"} | circumstances(table, keys, unit)
     made = Published(target, keys, k, l_wanted, sensitive, definition, [], np.zeros(0, dtype=np.int64))
     check(plpy, table, made)
     published = tabulation.class_sizes(plpy, replace(table, name=target), keys).rows

@@ -24,6 +24,7 @@ from discreet.core.errors import (
     WrongObjectTypeError,
 )
 from discreet.release.classes import Composition, Ints, with_null
+from discreet.release.hierarchy import plain
 from discreet.release.measures import NULLS, wildcard_composition
 from discreet.server.plpy import Plpy, run
 
@@ -178,9 +179,32 @@ def _dictionary(place: int, cells: str = "cell", more: tuple[str, list[str]] | N
     )
 
 
+def _codes(place: int, type_name: str, texts: list[str]) -> str:
+    """The codes of texts that the dictionary was given, in their order."""
+    return (
+        f"(SELECT string_agg(int8send(d.code), '' ORDER BY t.number)"
+        f" FROM unnest({_array(texts)}) WITH ORDINALITY AS t(text, number)"
+        f" JOIN value{place} AS d ON d.v = t.text::{type_name})"
+    )
+
+
+def misread(plpy: Plpy, type_name: str, texts: list[str]) -> str | None:
+    """What is wrong with texts that are no values of a type, if so."""
+    try:
+        with plpy.subtransaction():
+            plpy.execute(f"SELECT count(t.text::{type_name}) FROM unnest({_array(texts)}) AS t(text)")
+    except plpy.SPIError as error:
+        # data exceptions
+        if not str(getattr(error, "sqlstate", "")).startswith("22"):
+            raise
+        return str(error)
+    return None
+
+
 def _array(texts: list[str]) -> str:
-    quoted = ("E'" + text.replace("\\", "\\\\").replace("'", "''") + "'" for text in texts)
-    return f"ARRAY[{', '.join(quoted)}]::pg_catalog.text[]"
+    """One literal: of a list of thousands PostgreSQL would make as many expressions."""
+    elements = ",".join('"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts)
+    return "E'{" + elements.replace("\\", "\\\\").replace("'", "''") + "}'::pg_catalog.text[]"
 
 
 def smallest_class(
@@ -332,6 +356,7 @@ class Coded:
     values: list[int]
     texts: list[list[str]]
     id: Ints
+    more: Mapping[int, list[int]]
 
     def split(self, columns: int, unit: str | None) -> tuple[list[Ints], Ints | None]:
         """The codes of the first columns; and, where a unit comes last, whose each combination is."""
@@ -382,14 +407,16 @@ def fetched(
         else f", (SELECT count(*) FROM value{place}) AS values{place}"
         for place in places
     )
+    added = "".join(f", {_codes(place, *more[place])} AS more{place}" for place in more)
     found = plpy.execute(
         f"WITH {cells}{dictionaries} SELECT string_agg(int8send(n), '') AS n, string_agg(int8send({number}), '') AS id"
-        f"{sent}{known} FROM {name}{joins}"
+        f"{sent}{known}{added} FROM {name}{joins}"
     )[0]
     listed = [(found[f"texts{place}"] or []) if texts else [] for place in places]
     values = [len(listed[place]) if texts else int(found[f"values{place}"]) for place in places]
     codes = [np.frombuffer(found[f"codes{place}"] or b"", dtype=">i4").astype(np.int64) - 1 for place in places]
-    return Coded(codes, _long(found["n"]), values, listed, _long(found["id"]))
+    placed = {place: (_long(found[f"more{place}"]) - 1).tolist() for place in more}
+    return Coded(codes, _long(found["n"]), values, listed, _long(found["id"]), placed)
 
 
 def _long(sent: bytes | None) -> Ints:
@@ -409,11 +436,11 @@ def _tabulate_wildcard(rows: Coded, keys: int, unit: str | None) -> Tabulated | 
 
 
 def written(document: Mapping[str, object]) -> str:
-    """As JSON; numbers that were read exactly are written as such."""
+    """As JSON; numbers that were read exactly are written as such, those with a fraction as texts."""
     return json.dumps(document, default=_json_number)
 
 
 def _json_number(value: object) -> object:
     if isinstance(value, Decimal):
-        return int(value) if value == int(value) else float(value)
+        return int(value) if value == int(value) else plain(value)
     raise TypeError(f"{type(value)} is not for JSON")
