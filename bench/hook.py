@@ -19,7 +19,7 @@ from bench.measure import Line, Sample, Subject
 MOST = 1.02
 # Two sessions of pgbench on one core take turns of a slice: what else the machine does meets both alike. Many pairs,
 # since the place of a session in memory makes more of a difference than the library.
-PAIRS, SECONDS, SLICE = 30, 4, 0.02
+PAIRS, SECONDS, SLICE = 20, 3, 0.02
 WITHOUT, WITH = "", "discreet"
 CORE = 0
 
