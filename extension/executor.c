@@ -747,7 +747,7 @@ refuse_window_functions(WindowAggState *state)
 					 errhint("Aggregate in a subquery, and put the window function around it.")));
 }
 
-static bool
+static pg_attribute_hot bool
 find_nodes(PlanState *state, List **nodes)
 {
 	if (state == NULL)
@@ -867,10 +867,10 @@ whole_of(PaidNode *paid, Input *input, List *payments, List *inputs)
 	return paid;
 }
 
-static void
-pay_at_executor_start(QueryDesc *query, int flags)
+/* Nothing is charged before every call site is known to make sense. */
+static pg_noinline void
+pay_for_nodes(QueryDesc *query, List *nodes)
 {
-	List	   *nodes = NIL;
 	List	   *payments = NIL;
 	List	   *inputs = NIL;
 	List	   *all_sites = NIL;
@@ -878,20 +878,6 @@ pay_at_executor_start(QueryDesc *query, int flags)
 	ListCell   *cell;
 	ListCell   *input_cell;
 
-	if (query->plannedstmt->parallelModeNeeded && !IsParallelWorker())
-		keep_dp_aggregates_in_leader(query);
-	if (previous_executor_start)
-		previous_executor_start(query, flags);
-	else
-		standard_ExecutorStart(query, flags);
-	if ((flags & EXEC_FLAG_EXPLAIN_ONLY) || IsParallelWorker())
-		return;
-	find_nodes(query->planstate, &nodes);
-	/* some nodes, as that of a recursive WITH query, find their subplans later */
-	foreach(cell, query->estate->es_subplanstates)
-		find_nodes(lfirst(cell), &nodes);
-	if (nodes == NIL)
-		return;
 	if (InSecurityRestrictedOperation())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -929,7 +915,6 @@ pay_at_executor_start(QueryDesc *query, int flags)
 		dlist_push_head(&paid_nodes, &paid->link);
 		MemoryContextRegisterResetCallback(query->estate->es_query_cxt, &paid->forget);
 	}
-	/* nothing is charged before every call site is known to make sense */
 	foreach(cell, payments)
 	{
 		PaidNode   *paid = lfirst(cell);
@@ -940,6 +925,28 @@ pay_at_executor_start(QueryDesc *query, int flags)
 		paid->paid_scans = 1;
 	}
 	MemoryContextSwitchTo(before);
+}
+
+static pg_attribute_hot void
+pay_at_executor_start(QueryDesc *query, int flags)
+{
+	List	   *nodes = NIL;
+	ListCell   *cell;
+
+	if (query->plannedstmt->parallelModeNeeded && !IsParallelWorker())
+		keep_dp_aggregates_in_leader(query);
+	if (previous_executor_start)
+		previous_executor_start(query, flags);
+	else
+		standard_ExecutorStart(query, flags);
+	if ((flags & EXEC_FLAG_EXPLAIN_ONLY) || IsParallelWorker())
+		return;
+	find_nodes(query->planstate, &nodes);
+	/* some nodes, as that of a recursive WITH query, find their subplans later */
+	foreach(cell, query->estate->es_subplanstates)
+		find_nodes(lfirst(cell), &nodes);
+	if (nodes != NIL)
+		pay_for_nodes(query, nodes);
 }
 
 /*
@@ -993,7 +1000,7 @@ refuse_functions(Node *node, void *context)
 }
 
 /* Most statements have no aggregate, nor another query inside that could have one: they pay for no more than this look. */
-static bool
+static pg_attribute_hot bool
 may_aggregate(Query *query)
 {
 	ListCell   *cell;
@@ -1006,7 +1013,7 @@ may_aggregate(Query *query)
 	return false;
 }
 
-static PlannedStmt *
+static pg_attribute_hot PlannedStmt *
 plan_statement(Query *query, const char *text, int options, ParamListInfo parameters)
 {
 	/* the schema is not there in every database */

@@ -122,7 +122,7 @@ is_analyst(Oid user)
 	return OidIsValid(analysts) && is_member_of_role_nosuper(user, analysts);
 }
 
-static bool
+static pg_attribute_hot bool
 analysts_at_work(void)
 {
 	return !superuser() &&
@@ -587,7 +587,7 @@ guard_query(Query *query, List *guarded)
 }
 
 /* The query of a statement, as far as it has one; of a utility statement that runs one, the query it runs. */
-Query *
+pg_attribute_hot Query *
 query_of(Query *statement)
 {
 	Node	   *utility = statement->utilityStmt;
@@ -601,7 +601,7 @@ query_of(Query *statement)
 	return inner != NULL && IsA(inner, Query) ? query_of((Query *) inner) : NULL;
 }
 
-static void
+static pg_attribute_hot void
 guard_analysed(ParseState *state, Query *statement, JumbleState *jumble)
 {
 	Query	   *query = query_of(statement);
@@ -689,7 +689,7 @@ access_through(Oid view, PlannerInfo *root)
 }
 
 /* Before the planner looks at the statistics of a relation, which hold values of its rows; parts of a UNION ALL too. */
-static void
+static pg_attribute_hot void
 guard_planned(PlannerInfo *root, Oid table, bool is_parent, RelOptInfo *relation)
 {
 	Access		access = access_of(root->simple_rte_array[relation->relid], permissions_of(root->parse));
@@ -717,12 +717,12 @@ guard_planned(PlannerInfo *root, Oid table, bool is_parent, RelOptInfo *relation
 
 /* Before each execution: the plan may have been made for another role. */
 #if PG_VERSION_NUM >= 160000
-static bool
+static pg_attribute_hot bool
 guard_executed(List *relations, List *permissions, bool throws)
 {
 	bool		allowed = !previous_check_permissions || previous_check_permissions(relations, permissions, throws);
 #else
-static bool
+static pg_attribute_hot bool
 guard_executed(List *relations, bool throws)
 {
 	bool		allowed = !previous_check_permissions || previous_check_permissions(relations, throws);

@@ -111,7 +111,7 @@ forget_roles(Datum argument, int cache_id, uint32 hash)
 }
 
 /* What the session reads later must not decide whether its earlier writes are committed: nor must a prepared one wait. */
-static void
+static pg_attribute_hot void
 end_of_transaction(XactEvent event, void *argument)
 {
 	reading = false;
@@ -200,15 +200,12 @@ extension_is_there(void)
 		OidIsValid(get_relname_relid("_multilevel_table", schema));
 }
 
-/* What was kept, or read anew after a change. */
-static void
-know_levels(void)
+static pg_noinline void
+read_levels(void)
 {
 	MemoryContext before;
 	Oid			group;
 
-	if (cached && subject == GetSessionUserId())
-		return;
 	if (cache == NULL)
 	{
 		cache = AllocSetContextCreate(TopMemoryContext, "discreet levels", ALLOCSET_SMALL_SIZES);
@@ -240,13 +237,30 @@ know_levels(void)
 	cached = !changed_meanwhile;
 }
 
+static inline bool
+levels_are_known(void)
+{
+	return cached && subject == GetSessionUserId();
+}
+
+/* What was kept, or read anew after a change. */
+static inline void
+know_levels(void)
+{
+	if (!levels_are_known())
+		read_levels();
+}
+
 /* The multilevel tables: what users name, or what holds the rows. */
-List *
+pg_attribute_hot List *
 multilevel_relations(bool base)
 {
-	if (!(cached && subject == GetSessionUserId()) && !extension_is_there())
-		return NIL;
-	know_levels();
+	if (!levels_are_known())
+	{
+		if (!extension_is_there())
+			return NIL;
+		read_levels();
+	}
 	return base ? multilevel_bases : multilevel_views;
 }
 
@@ -477,7 +491,7 @@ label_to_read(int64 *label)
 }
 
 /* A statement or command starts, which may make another subject of the session: what was checked is checked anew. */
-void
+pg_attribute_hot void
 begin_statement(void)
 {
 	reading = false;
@@ -492,7 +506,7 @@ begin_reading(void)
 }
 
 /* Whether a relation is a table of the ledger whose lines have labels. */
-bool
+pg_attribute_hot bool
 is_labelled_ledger(Oid relation)
 {
 	(void) multilevel_relations(false);

@@ -80,7 +80,7 @@ merge_below(Plan *plan)
 	merge_below(plan->righttree);
 }
 
-static PlannedStmt *
+static pg_attribute_hot PlannedStmt *
 plan_statement(Query *query, const char *text, int options, ParamListInfo parameters)
 {
 	PlannedStmt *planned = previous_planner ? previous_planner(query, text, options, parameters)

@@ -136,7 +136,7 @@ look_at_query(Node *node, List *views)
 }
 
 /* Statements with a query; a ROLLBACK must not look at the catalog, which an aborted transaction cannot. */
-static void
+static pg_attribute_hot void
 look_at_statement(ParseState *state, Query *statement, JumbleState *jumble)
 {
 	Query	   *query = query_of(statement);
@@ -157,7 +157,7 @@ look_at_statement(ParseState *state, Query *statement, JumbleState *jumble)
  * the label only when there is a row to look at, and whether that fails, would tell a session of rows above it. Views
  * around the table hand row locks down to it.
  */
-static void
+static pg_attribute_hot void
 look_at_plan(QueryDesc *query, int flags)
 {
 	ListCell   *cell;

@@ -23,6 +23,8 @@ from discreet.release.problem import Claim, Flags, Table, Tick, most_rows, suppr
 MOST_NODES = 500_000
 # combinations of levels at which cells are kept, for others above them
 KEPT = 40
+# what a short word holds
+LARGEST_SHORT_KEY = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -176,17 +178,18 @@ class Search:
             member = np.zeros(classes, dtype=np.int64)
             member[number] = np.arange(len(number))
             return composition, lambda: [group[member] for group in groups]
-        # counts ride in the last bits of what is sorted
-        packed = np.zeros(len(cells.count), dtype=np.int64)
+        # counts ride in the last bits of what is sorted, in words that are as short as they can be
+        is_short = (math.prod(widths) * values) << bits <= LARGEST_SHORT_KEY
+        packed: NDArray[np.int32 | np.int64] = np.zeros(len(cells.count), dtype=np.int32 if is_short else np.int64)
         for group, width in zip([*groups, cells.sensitive], [*widths, values], strict=True):
             packed *= width
-            packed += group
+            np.add(packed, group, out=packed, casting="unsafe")
         packed <<= bits
-        packed |= cells.count
+        np.bitwise_or(packed, cells.count, out=packed, casting="unsafe")
         packed.sort()
         cell, count = packed >> bits, packed & ((1 << bits) - 1)
         first = np.flatnonzero(np.append(True, cell[1:] != cell[:-1]))
-        cell, count = cell[first], np.add.reduceat(count, first)
+        cell, count = cell[first].astype(np.int64), np.add.reduceat(count, first, dtype=np.int64)
         which, sensitive = (cell, 0 * cell) if values == 1 else np.divmod(cell, values)
         starts = np.flatnonzero(np.append(True, which[1:] != which[:-1]))
         if 2 * len(cell) <= len(cells.count):

@@ -238,7 +238,7 @@ def _count(plpy: Plpy, table: Source, columns: Sequence[str]) -> None:
         f"CREATE TEMPORARY TABLE _discreet_cell ON COMMIT DROP AS"
         f" SELECT row_number() OVER () AS id, hash_record_extended(ROW({listed}), 0) AS key, t.* FROM ({cells}) AS t"
     )
-    plpy.execute(f"ANALYZE {CELL}")
+    plpy.execute(f"ANALYZE {CELL} (id, key)")
 
 
 def _write(
