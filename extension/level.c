@@ -82,8 +82,9 @@ static int64 high_water = 0;
 static TransactionId writer = InvalidTransactionId;
 static int64 written_at;
 
-/* in a parallel worker: whether the statement of the leader, which remembers what was read, names what has labels */
+/* in a parallel worker: the label at which it began its part of a statement that names what has labels */
 static bool leader_reads = false;
+static int64 worker_label = -1;
 
 /* the wish, read once */
 static bool wish_known = false;
@@ -271,7 +272,9 @@ multilevel_view_of(Oid base)
 	ListCell   *view,
 			   *rows;
 
-	forboth(view, multilevel_relations(false), rows, multilevel_relations(true))
+	if (multilevel_relations(true) == NIL)
+		return InvalidOid;
+	forboth(view, multilevel_views, rows, multilevel_bases)
 		if (lfirst_oid(rows) == base)
 			return lfirst_oid(view);
 	return InvalidOid;
@@ -449,7 +452,11 @@ void
 begin_reading_in_worker(bool of_leader)
 {
 	if (of_leader)
+	{
 		leader_reads = true;
+		if (!label_of_session(&worker_label))
+			worker_label = -1;
+	}
 	else if (!leader_reads)
 		refuse_in_worker();
 }
@@ -479,6 +486,9 @@ label_to_read(int64 *label)
 	refuse_explained();
 	if (!label_of_session(label))
 		return false;
+	/* a function may have a setting of its own; the leader has read at the label at which the worker began */
+	if (IsParallelWorker() && *label != worker_label)
+		refuse_in_worker();
 	if (!trusted && *label != written_at && TransactionIdIsValid(writer) && writer == GetTopTransactionIdIfAny())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

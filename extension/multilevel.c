@@ -14,6 +14,7 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/analyze.h"
@@ -21,11 +22,14 @@
 #include "rewrite/rewriteHandler.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 static post_parse_analyze_hook_type previous_post_parse_analyze = NULL;
 static ExecutorStart_hook_type previous_executor_start = NULL;
+static ExecutorRun_hook_type previous_executor_run = NULL;
+static bool runs_are_watched = false;
 static ProcessUtility_hook_type previous_process_utility = NULL;
 
 static void pg_attribute_noreturn()
@@ -41,6 +45,7 @@ typedef struct Reach
 {
 	List	   *views;			/* multilevel ones */
 	Oid			within;			/* the view that is looked at; its rule names itself */
+	const struct Reach *above;	/* the one that came to this view */
 } Reach;
 
 /* Whether a query names a multilevel table, itself or through views. */
@@ -52,12 +57,17 @@ reaches_multilevel(Node *node, Reach *reach)
 	if (IsA(node, RangeTblEntry))
 	{
 		RangeTblEntry *entry = (RangeTblEntry *) node;
-		Reach		below = {reach->views, entry->relid};
+		Reach		below = {reach->views, entry->relid, reach};
 		Relation	view;
 		bool		reaches;
 
-		if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_VIEW || entry->relid == reach->within)
+		/* views that name others twice are many */
+		CHECK_FOR_INTERRUPTS();
+		if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_VIEW)
 			return false;
+		for (const Reach *above = reach; above != NULL; above = above->above)
+			if (entry->relid == above->within)
+				return false;
 		if (list_member_oid(reach->views, entry->relid))
 			return true;
 		view = relation_open(entry->relid, AccessShareLock);
@@ -110,7 +120,7 @@ look_at_query(Node *node, List *views)
 		foreach(cell, query->rowMarks)
 		{
 			RangeTblEntry *entry = rt_fetch(lfirst_node(RowMarkClause, cell)->rti, query->rtable);
-			Reach		reach = {views, InvalidOid};
+			Reach		reach = {views, InvalidOid, NULL};
 
 			if (entry->rtekind == RTE_RELATION && reaches_multilevel((Node *) entry, &reach))
 				refuse_lock(entry->relid);
@@ -152,6 +162,68 @@ look_at_statement(ParseState *state, Query *statement, JumbleState *jumble)
 	}
 }
 
+/* Marks what a statement reads, if it names what has labels. */
+static bool
+begin_reading_of(QueryDesc *query)
+{
+	bool		reads = false;
+	ListCell   *cell;
+
+	foreach(cell, query->plannedstmt->rtable)
+	{
+		Oid			relation = lfirst_node(RangeTblEntry, cell)->relid;
+		bool		is_view = list_member_oid(multilevel_relations(false), relation);
+
+		if (!is_view && !(OidIsValid(relation) && is_labelled_ledger(relation)))
+			continue;
+		reads = true;
+		if (IsParallelWorker())
+			begin_reading_in_worker(query->dest->mydest == DestTupleQueue);
+		else if (is_view)
+			begin_reading();
+		else
+			begin_reading_ledger();
+	}
+	return reads;
+}
+
+/*
+ * Workers begin when a statement runs, which may be later than its start, at another label; and a clearance may have been
+ * raised meanwhile. What they read is remembered here.
+ */
+static void
+remember_workers(QueryDesc *query, ScanDirection direction, uint64 count, bool once)
+{
+	bool		has_workers = query->plannedstmt->parallelModeNeeded && !IsParallelWorker();
+
+	if (has_workers)
+	{
+		begin_statement();
+		(void) begin_reading_of(query);
+	}
+	if (previous_executor_run)
+		previous_executor_run(query, direction, count, once);
+	else
+		standard_ExecutorRun(query, direction, count, once);
+	if (has_workers)
+	{
+		AcceptInvalidationMessages();
+		begin_statement();
+		(void) begin_reading_of(query);
+	}
+}
+
+/* Sessions that never read what has labels by workers have one hook less to go through. */
+static pg_noinline void
+watch_runs(void)
+{
+	if (runs_are_watched)
+		return;
+	runs_are_watched = true;
+	previous_executor_run = ExecutorRun_hook;
+	ExecutorRun_hook = remember_workers;
+}
+
 /*
  * Before a multilevel table is read, the session's label must be good, and is remembered as read. The view would ask for
  * the label only when there is a row to look at, and whether that fails, would tell a session of rows above it. Views
@@ -161,24 +233,10 @@ static pg_attribute_hot void
 look_at_plan(QueryDesc *query, int flags)
 {
 	ListCell   *cell;
-	List	   *views = multilevel_relations(false);
 
 	begin_statement();
-	if (!(flags & EXEC_FLAG_EXPLAIN_ONLY))
-		foreach(cell, query->plannedstmt->rtable)
-		{
-			Oid			relation = lfirst_node(RangeTblEntry, cell)->relid;
-			bool		is_view = list_member_oid(views, relation);
-
-			if (!is_view && !(OidIsValid(relation) && is_labelled_ledger(relation)))
-				continue;
-			if (IsParallelWorker())
-				begin_reading_in_worker(query->dest->mydest == DestTupleQueue);
-			else if (is_view)
-				begin_reading();
-			else
-				begin_reading_ledger();
-		}
+	if (!(flags & EXEC_FLAG_EXPLAIN_ONLY) && begin_reading_of(query) && query->plannedstmt->parallelModeNeeded)
+		watch_runs();
 
 	foreach(cell, query->plannedstmt->rowMarks)
 	{
@@ -206,7 +264,7 @@ look_at_lock(LockStmt *statement)
 	foreach(cell, views == NIL ? NIL : statement->relations)
 	{
 		Oid			relation = RangeVarGetRelid(lfirst_node(RangeVar, cell), NoLock, true);
-		Reach		reach = {views, InvalidOid};
+		Reach		reach = {views, InvalidOid, NULL};
 		RangeTblEntry entry = {.type = T_RangeTblEntry, .rtekind = RTE_RELATION, .relid = relation};
 
 		if (!OidIsValid(relation))

@@ -1,5 +1,8 @@
 """A function in a parallel worker reads above, where nothing is remembered; then the session goes below and writes."""
 
+import socket
+import struct
+
 import psycopg
 import pytest
 from tests.attacks.mls.levels import Levels
@@ -42,3 +45,56 @@ def test_workers_of_a_statement_that_names_the_table_read_it(levels: Levels, hig
     assert high.execute("SELECT count(*) FROM employee").fetchall() == [(2,)]
     high.execute(READER.format(what=PERF))
     assert high.execute("SELECT DISTINCT pg_temp.told() FROM employee").fetchall() == [("Fair",)]
+
+
+def test_a_function_with_a_level_of_its_own_takes_nothing_down(high: Connection) -> None:
+    """The leader has read at U only; what a worker reads at S would be forgotten."""
+    high.execute("SET discreet.level = 'U'")
+    high.execute(READER.format(what=PERF).replace("PARALLEL SAFE", "PARALLEL SAFE SET discreet.level = 'S'"))
+    with pytest.raises((psycopg.errors.FeatureNotSupported, psycopg.errors.InsufficientPrivilege)):
+        high.execute("SELECT pg_temp.told() FROM (SELECT count(*) FROM employee) n")
+
+
+class Wire:
+    """The protocol by hand: no driver runs a portal at another time than it is bound."""
+
+    def __init__(self, levels: Levels, user: str) -> None:
+        cluster = levels.database.cluster
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(str(cluster.socket / f".s.PGSQL.{cluster.port}"))
+        names = f"user\0{user}\0database\0{levels.database.name}\0\0".encode()
+        self.told(struct.pack("!ii", len(names) + 8, 196608) + names)
+
+    def told(self, *messages: bytes) -> bytes:
+        """All that the server answers, until it is ready for more."""
+        self._socket.sendall(b"".join(messages))
+        answer = b""
+        while not answer.endswith((b"Z\0\0\0\5I", b"Z\0\0\0\5T", b"Z\0\0\0\5E")):
+            answer += self._socket.recv(65536)
+        return answer
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def message(kind: bytes, body: bytes) -> bytes:
+    return kind + struct.pack("!i", len(body) + 4) + body
+
+
+def query(sql: str) -> bytes:
+    return message(b"Q", sql.encode() + b"\0")
+
+
+def test_a_portal_that_is_run_at_another_label_than_it_was_bound_is_remembered(levels: Levels) -> None:
+    """Bound at U; its workers begin when it is run, at S."""
+    wire = Wire(levels, "mls_high")
+    secret = "SELECT perf FROM employee WHERE name = 'Smith' AND perf_label = 'S'"
+    for statement in ("SET discreet.level = 'U'", "SET force_parallel_mode = on", "BEGIN"):
+        wire.told(query(statement))
+    wire.told(
+        message(b"P", b"\0" + secret.encode() + b"\0\0\0"), message(b"B", b"late\0\0" + bytes(6)), message(b"S", b"")
+    )
+    wire.told(query("SET discreet.level = 'S'"))
+    assert b"Fair" in wire.told(message(b"E", b"late\0" + bytes(4)), message(b"S", b""))
+    assert b"below what this session has read" in wire.told(query("SET discreet.level = 'U'"))
+    wire.close()

@@ -38,13 +38,20 @@ def test_a_key_a_label_or_an_id_of_null(levels: Levels, low: Connection, key: st
     assert stored(levels) == before
 
 
-@pytest.mark.parametrize("named", ["{3}", "{5}", "{}", "{3,5}", "{99}", "S", "{x}"])
+@pytest.mark.parametrize("named", ["{3}", "{5}", "{}", "{3,5}", "{99}", "S", "{x}", "{3,NULL}", "{NULL}"])
 def test_a_tc_that_is_told_through_a_view_around_it(levels: Levels, low: Connection, named: str) -> None:
     """Judged is what is stored, whatever columns it says are set."""
     low.execute("CREATE TEMPORARY VIEW around AS SELECT * FROM pay")
     before = stored(levels)
     outcome(low, f"UPDATE around SET least = 500, most = 1000, tc = '{named}' WHERE name = 'ann'")
     assert stored(levels) == before
+
+
+def test_a_tc_with_a_null_in_it(levels: Levels, low: Connection) -> None:
+    """A pair that is allowed, of which only one is said to be set."""
+    low.execute("CREATE TEMPORARY VIEW around AS SELECT * FROM pay")
+    assert refusal(low, "UPDATE around SET least = 40, most = 45, tc = '{3,NULL}' WHERE name = 'ann'")[0] == "23514"
+    assert ("ann", 10, 20) in stored(levels)
 
 
 def test_a_view_around_it_is_judged_as_the_table_is(levels: Levels, low: Connection) -> None:

@@ -58,6 +58,7 @@ def lower_to_root(table: Table, columns: list[Column]) -> str:
         f"UPDATE {table.base} t SET {sets}, _source = ARRAY[{sources}]::bigint[]"
         f" FROM {table.base} r, jsonb_populate_record(NULL::{table.base}, $1) k"
         f" WHERE {table.same_key('r', 'k')} AND r._row_id = $2 AND {table.same_key('t', 'r')} AND t._row_id = r._entity"
+        " AND NOT t._dead"
     )
 
 

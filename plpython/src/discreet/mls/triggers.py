@@ -233,7 +233,7 @@ def changed(table: Table, place: int) -> str:
 
 def update_function(table: Table) -> str:
     cells = list(enumerate(table.cells, 1))
-    is_set = listed(f"{table.attribute(cell)} = ANY (_named)" for _, cell in cells)
+    is_set = listed(f"coalesce({table.attribute(cell)} = ANY (_named), false)" for _, cell in cells)
     differs = listed(changed(table, place - 1) for place, _ in cells)
     fixed = [f"NEW.{key.quoted} {key.equals} OLD.{key.quoted}" for key in table.key]
     fixed += [f"NEW.{column.label} = OLD.{column.label}" for column in (*table.key, *table.cells)]
@@ -263,6 +263,7 @@ def update_function(table: Table) -> str:
         f"CASE WHEN t._dead OR _is_set[{place}] THEN excluded._source[{place}] ELSE t._source[{place}] END"
         for place, _ in cells
     )
+    key = "".join(f"    NEW.{key.quoted} := OLD.{key.quoted};\n" for key in table.key)
     kept = "".join(
         f"        IF NOT _is_set[{place}] THEN NEW.{cell.quoted} := OLD.{cell.quoted}; END IF;\n"
         for place, cell in cells
@@ -283,7 +284,7 @@ BEGIN
             MESSAGE = {literal(f"keys, labels and ids of multilevel table {table.view} cannot be updated")},
             HINT = 'DELETE and INSERT give a row another key; discreet.mls_declassify() lowers a label.';
     END IF;
-{generated}    -- the columns that the statement sets, which a hook of the extension tells; else those that differ
+{key}{generated}    -- the columns that the statement sets, which a hook of the extension tells; else those that differ
     -- where somebody else tells, through a view around this one, all other columns are judged as they were
     IF starts_with(NEW.tc, '{{') THEN
         _named := NEW.tc;
