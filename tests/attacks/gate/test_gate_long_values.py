@@ -54,6 +54,19 @@ def test_no_text_is_too_long_for_upper_or_trim(gated: Target, blind: Connection)
         assert how_it_ends(blind, f"SELECT count(*) FROM extra.long WHERE {condition}") == "answer"
 
 
+def test_a_pattern_has_not_more_wildcards_than_the_stack_can_take(gated: Target, blind: Connection) -> None:
+    """Each that matches is a call inside a call: only a row that is long enough would end in an error."""
+    protect(gated, "noted", "id int, note text", "SELECT 1, repeat('e', 100000)")
+    with pytest.raises(Exception, match="stack depth"):
+        gated.admin.execute("SELECT FROM extra.noted WHERE note LIKE repeat('%e', 45000)")
+    for pattern, end in (("%e" * 45_000, "DP001"), ("%e" * 100, "answer"), ("\\%" * 300, "answer")):
+        question = f"SELECT count(*) FROM extra.noted WHERE note LIKE '{pattern[:15_000]}'"
+        assert how_it_ends(blind, question) == end
+    question = "SELECT count(*) FROM extra.noted WHERE note LIKE $1"
+    with pytest.raises(Exception, match="more than 100 wildcards"):
+        blind.execute("SELECT discreet.query_json(%s, params => %s)", [question, ["%e" * 45_000]])
+
+
 def test_there_are_not_more_keys_than_an_answer_can_hold(gated: Target, blind: Connection, delta: None) -> None:
     keys = ", ".join(f"substr(name, {n})" for n in range(1, 98))
     assert how_it_ends(blind, f"SELECT count(*) FROM hr.person GROUP BY {keys}") == "DP001"

@@ -43,6 +43,11 @@ def test_what_fails_around_every_answer_fails_before_it_is_paid(asker: Asker, ar
     assert asker.charges() == []
 
 
+def test_what_would_fail_only_without_rows_is_answered(asker: Asker) -> None:
+    groups = "SELECT dept, count(*) AS n FROM hr.employee GROUP BY dept"
+    assert len(asker.json(f"SELECT ln(count(*)) AS log FROM ({groups}) d", 1)) == 1
+
+
 def test_a_threshold_that_cannot_be_computed_is_refused_before_it_is_paid(asker: Asker) -> None:
     change = "UPDATE discreet._protected_table SET max_groups = {} WHERE relation = 'clinic.visit'::regclass"
     ((held,),) = asker.truth(

@@ -142,6 +142,22 @@ def test_one_person_with_many_rows_is_found_between_two_releases(admin: Connecti
         admin.execute(call, ["b", 25, "patient"])
 
 
+def test_a_row_of_nobody_is_not_in_a_view_of_people(admin: Connection) -> None:
+    """A release that counts rows shows it, and is the view but for this row."""
+    admin.execute(
+        """
+        CREATE TABLE visit AS SELECT 'p' || n AS patient, 30 AS age, 'd' || n AS disease FROM generate_series(1, 5) n
+        UNION ALL SELECT NULL, 30, 'secret'
+        """
+    )
+    admin.execute(
+        "SELECT discreet.create_release_view('v', 'visit', '{age}', 5, sensitive => 'disease', unit => 'patient')"
+    )
+    assert admin.execute("SELECT count(*) FROM v").fetchall() == [(5,)]
+    with refused("DP008", "public.v", "forget_release"):
+        admin.execute("""SELECT discreet.anonymize('visit', 'r', '{"age": "suppress"}', 5, sensitive => 'disease')""")
+
+
 def test_rows_of_nobody_are_refused(visits: Connection) -> None:
     visits.execute("INSERT INTO visit VALUES (NULL, 20, 'flu')")
     for call in (

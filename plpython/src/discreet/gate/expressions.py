@@ -47,6 +47,8 @@ ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s{},"\\](?:[^{},"\\]*[^\s{}
 # types whose name the catalog writes out
 LONG_NAMES = {"time": "time without time zone", "timetz": "time with time zone", "varbit": "bit varying"}
 LONGEST_LIST = 1000
+# each is a call inside a call, as deep as the text of the row lets it be: the stack would end at some rows only
+MOST_WILDCARDS = 100
 MOST_DIGITS = 60
 # Whatever is written once may be needed often, below each other exponentially so.
 LONGEST_SQL = 100_000
@@ -252,6 +254,8 @@ class Expressions:
             refuse("LIKE other than of text with a constant pattern", node)
         if (len(pattern.content) - len(pattern.content.rstrip("\\"))) % 2:
             refuse("a LIKE pattern that ends with its escape character", node)
+        if len(re.findall("%+", re.sub(r"\\.", "", pattern.content, flags=re.DOTALL))) > MOST_WILDCARDS:
+            refuse(f"a LIKE pattern with more than {MOST_WILDCARDS} wildcards", node)
         self.compared.add(matched(value, pattern.content))
         beginning = cut(value.sql, LONGEST_TEXT)
         return logical(operator(name, beginning, f"{literal(pattern.content)}::pg_catalog.text"))

@@ -74,6 +74,12 @@ class People:
         number, _ = numbered([person[several]])
         return cls(np.bincount(row[~several], minlength=rows), row[several], number)
 
+    def among(self, rows: Ints) -> People:
+        """The same of some rows, among which are all that are somebody's."""
+        place = np.zeros(len(self.alone), dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        return People(self.alone[rows], place[self.row], self.person)
+
     def within(self, group: Ints, groups: int) -> Ints:
         """How many different people are in each group of rows."""
         found = summed(group, self.alone, groups)

@@ -40,16 +40,12 @@ USAGE = (
 
 @dataclass(frozen=True)
 class Values:
-    """A column: its name and type, and the texts of its values in order; whether some rows have NULL.
-
-    `many_looks`: equal values may be written differently, so that the texts are those of some rows.
-    """
+    """A column: its name and type, and the texts of its values in order; whether some rows have NULL."""
 
     name: str
     type_name: str
     texts: Sequence[str]
     null: bool
-    many_looks: bool = False
 
     @property
     def size(self) -> int:
@@ -108,9 +104,9 @@ class Hierarchy:
         return _level(values, name, dict(_named_levels(values, wish, tree))[name])
 
     def looks(self, level: str) -> dict[str, list[str]]:
-        """The texts that a level was made from, where equal values may have others later."""
+        """The texts that a level was made from: the same values may have others later, as after ALTER TYPE."""
         by_text = isinstance(self.wish, dict) and bool(self.wish.keys() & {"digits", "tree"})
-        if not self.values.many_looks or not by_text or level in ("as it is", "suppressed"):
+        if not by_text or level in ("as it is", "suppressed"):
             return {}
         return {"looks": list(self.values.texts)}
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.errors import UnsafeReleaseError
 from discreet.release.classes import Composition, Ints, People, numbered
 from discreet.release.hierarchy import Hierarchy, Values
 from discreet.release.tree import Tree
@@ -129,21 +130,26 @@ def _members(number: Ints, many: int) -> Ints:
 def _viewed(
     published: Published, chosen: list[Column], sensitive: Ints, count: Ints, people: People | None
 ) -> tuple[Ints, Published]:
-    number, many = numbered([column.codes for column in chosen])
-    composition = Composition.of(number, many, sensitive, count, int(sensitive.max()) + 1, people)
+    """The view as it is now. With a unit it shows no row that is nobody's."""
+    shown = np.arange(len(count)) if people is None else np.flatnonzero(people.weight)
+    codes = [column.codes[shown] for column in chosen]
+    number, many = numbered(codes)
+    composition = Composition.of(
+        number, many, sensitive[shown], count[shown], int(sensitive.max()) + 1, people and people.among(shown)
+    )
     there = composition.people >= published.k
     if published.l is not None:
         there &= (composition.cells_per_class >= published.l) & ~composition.shared
     member = _members(number, many)[there]
     texts = [[*column.values.texts, *[None] * column.values.null] for column in chosen]
-    labels = [
-        label([texts[place][column.codes[each]] for place, column in enumerate(chosen)]) for each in member.tolist()
-    ]
+    labels = [label([texts[place][codes[place][each]] for place in range(len(chosen))]) for each in member.tolist()]
     now = Published(
         published.release, published.quasi_identifiers, published.k, published.l, published.sensitive,
         published.definition, labels, composition.sizes[there],
     )  # fmt: skip
-    return np.where(there, np.cumsum(there) - 1, -1)[number], now
+    class_of = np.full(len(count), -1, dtype=np.int64)
+    class_of[shown] = np.where(there, np.cumsum(there) - 1, -1)[number]
+    return class_of, now
 
 
 def _boxed(boxes: Mapping[str, Any], columns: Mapping[str, Column]) -> Ints:
@@ -160,6 +166,8 @@ def _boxed(boxes: Mapping[str, Any], columns: Mapping[str, Column]) -> Ints:
     )
     rank = np.stack(ranks)
     node = np.zeros(rank.shape[1], dtype=np.int64)
+    if (np.minimum(low, high)[cut_by >= 0] <= np.flatnonzero(cut_by >= 0)).any():
+        raise UnsafeReleaseError("an earlier release has boxes that nobody has cut", "See discreet.forget_release().")
     while (going := np.flatnonzero(cut_by[node] >= 0)).size:
         at = node[going]
         node[going] = np.where(rank[cut_by[at], going] <= last[at], low[at], high[at])

@@ -161,13 +161,7 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
     coded = [with_null(codes, values) for codes, values in zip(rows.codes, rows.values, strict=True)]
     hierarchies = [
         Hierarchy.of(
-            Values(
-                name,
-                wanted.table.types[name],
-                rows.texts[place],
-                coded[place][1] > rows.values[place],
-                name in wanted.table.many_looks,
-            ),
+            Values(name, wanted.table.types[name], rows.texts[place], coded[place][1] > rows.values[place]),
             wanted.hierarchies[name],
         )
         for place, name in enumerate(wanted.keys)
