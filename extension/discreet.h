@@ -93,7 +93,11 @@ extern bool check_level_wish(char **wished, void **extra, GucSource source);
 extern void assign_level_wish(const char *wished, void *extra);
 extern List *multilevel_relations(bool base);
 extern Oid	multilevel_view_of(Oid base);
-extern bool is_labelled_ledger(Oid relation);
+typedef enum Labelled
+{
+	UNLABELLED, LABELLED_ROWS, LABELLED_LEDGER
+} Labelled;
+extern Labelled labelled_part(Oid relation);
 extern void begin_reading_ledger(void);
 extern void begin_reading_in_worker(bool of_leader);
 extern bool label_to_read(int64 *label);

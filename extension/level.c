@@ -515,12 +515,15 @@ begin_reading(void)
 	(void) label_to_read(&label);
 }
 
-/* Whether a relation is a table of the ledger whose lines have labels. */
-pg_attribute_hot bool
-is_labelled_ledger(Oid relation)
+/* What about a relation has labels: its rows, as those of a multilevel table, or the lines of the ledger. */
+pg_attribute_hot Labelled
+labelled_part(Oid relation)
 {
-	(void) multilevel_relations(false);
-	return list_member_oid(ledger_tables, relation);
+	List	   *views = OidIsValid(relation) ? multilevel_relations(false) : NIL;
+
+	if (views != NIL && list_member_oid(views, relation))
+		return LABELLED_ROWS;
+	return OidIsValid(relation) && list_member_oid(ledger_tables, relation) ? LABELLED_LEDGER : UNLABELLED;
 }
 
 /* Who has a clearance reads the lines of its label from now on; nobody is told how many others there are. */

@@ -171,15 +171,14 @@ begin_reading_of(QueryDesc *query)
 
 	foreach(cell, query->plannedstmt->rtable)
 	{
-		Oid			relation = lfirst_node(RangeTblEntry, cell)->relid;
-		bool		is_view = list_member_oid(multilevel_relations(false), relation);
+		Labelled	part = labelled_part(lfirst_node(RangeTblEntry, cell)->relid);
 
-		if (!is_view && !(OidIsValid(relation) && is_labelled_ledger(relation)))
+		if (part == UNLABELLED)
 			continue;
 		reads = true;
 		if (IsParallelWorker())
 			begin_reading_in_worker(query->dest->mydest == DestTupleQueue);
-		else if (is_view)
+		else if (part == LABELLED_ROWS)
 			begin_reading();
 		else
 			begin_reading_ledger();
@@ -233,9 +232,11 @@ static pg_attribute_hot void
 look_at_plan(QueryDesc *query, int flags)
 {
 	ListCell   *cell;
+	bool		reads;
 
 	begin_statement();
-	if (!(flags & EXEC_FLAG_EXPLAIN_ONLY) && begin_reading_of(query) && query->plannedstmt->parallelModeNeeded)
+	reads = !(flags & EXEC_FLAG_EXPLAIN_ONLY) && begin_reading_of(query);
+	if (reads && query->plannedstmt->parallelModeNeeded)
 		watch_runs();
 
 	foreach(cell, query->plannedstmt->rowMarks)
@@ -251,7 +252,7 @@ look_at_plan(QueryDesc *query, int flags)
 		previous_executor_start(query, flags);
 	else
 		standard_ExecutorStart(query, flags);
-	if (multilevel_relations(true) != NIL && query->planstate != NULL)
+	if (reads && query->planstate != NULL)
 		(void) ask_directly(query->planstate, NULL);
 }
 
