@@ -68,6 +68,8 @@ class Session:
         self.ended = bool(select.select([process], [], [], SLICE)[0])
         if not self.ended:
             self.client.send_signal(signal.SIGSTOP)
+            # it may have ended just now, which the signal finds out
+            self.ended = self.client.returncode is not None
         self.ran += time.perf_counter() - begun
         os.close(process)
 
