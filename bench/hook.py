@@ -23,7 +23,14 @@ MOST = 1.02
 # Two sessions of pgbench take turns of a slice: what else the machine does meets both alike. Many pairs, since the
 # place of a session in memory makes more of a difference than the library.
 SLICE = 0.02
-WITHOUT, WITH = "", "discreet"
+# Two roles that may read the table, and hold no budget; the sessions of one load the library when they begin.
+WITHOUT, WITH = "reader", "reader_with_discreet"
+ROLES = f"""
+CREATE ROLE {WITHOUT} LOGIN;
+CREATE ROLE {WITH} LOGIN;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO {WITHOUT}, {WITH};
+ALTER ROLE {WITH} SET session_preload_libraries = 'discreet';
+"""
 
 
 @dataclass(frozen=True)
@@ -79,25 +86,22 @@ class Session:
         return self.lookups / self.ran
 
 
-def pgbench(cluster: Cluster, library: str, *arguments: str) -> subprocess.Popen[str]:
-    """A session that loads this library when it begins."""
+def pgbench(cluster: Cluster, role: str, *arguments: str) -> subprocess.Popen[str]:
     program = os.path.join(pg_config("--bindir"), "pgbench")
-    place = ["-h", str(cluster.socket), "-p", str(cluster.port), "-U", "postgres", "postgres"]
-    settings = {"PGOPTIONS": f"-c session_preload_libraries={library}", "PGAPPNAME": f"lookups {library}"}
+    place = ["-h", str(cluster.socket), "-p", str(cluster.port), "-U", role, "postgres"]
     return subprocess.Popen(
         [program, *arguments, *place],
-        env=os.environ | settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
 
 
-def begun(cluster: Cluster, library: str, protocol: str, way: Way) -> Session:
+def begun(cluster: Cluster, role: str, protocol: str, way: Way) -> Session:
     """Stopped as soon as it is at work; before, it looks at its tables by another backend."""
-    client = pgbench(cluster, library, "-S", "-n", "-M", protocol, "-t", str(way.lookups))
+    client = pgbench(cluster, role, "-S", "-n", "-M", protocol, "-t", str(way.lookups))
     os.sched_setaffinity(client.pid, {way.client})
-    at_work, found = f"application_name = 'lookups {library}' AND query LIKE 'SELECT abalance%'", ""
+    at_work, found = f"usename = '{role}' AND query LIKE 'SELECT abalance%'", ""
     while not found:
         found = cluster.sql(f"SELECT pid FROM pg_stat_activity WHERE {at_work}")
     client.send_signal(signal.SIGSTOP)
@@ -107,17 +111,18 @@ def begun(cluster: Cluster, library: str, protocol: str, way: Way) -> Session:
 
 def pair(cluster: Cluster, protocol: str, way: Way, order: tuple[str, str]) -> dict[str, float]:
     """Lookups a second of a session without the library and one with it, of the time that each has run."""
-    sessions = {library: begun(cluster, library, protocol, way) for library in order}
+    sessions = {role: begun(cluster, role, protocol, way) for role in order}
     while not all(session.ended for session in sessions.values()):
         for session in sessions.values():
             session.take_turn()
-    return {library: session.rate() for library, session in sessions.items()}
+    return {role: session.rate() for role, session in sessions.items()}
 
 
 def lookups(subject: Subject) -> Iterator[Line]:
     with throw_away_cluster(shared_preload_libraries="") as cluster:
-        pgbench(cluster, WITHOUT, "-i", "-q", "-s", "10").communicate()
+        pgbench(cluster, "postgres", "-i", "-q", "-s", "10").communicate()
         cluster.sql("SELECT discreet.protect('pgbench_tellers', 'tid', epsilon => 1)")
+        cluster.sql(ROLES)
         for way, protocol in itertools.product(WAYS, ("simple", "extended", "prepared")):
             orders = [(WITHOUT, WITH), (WITH, WITHOUT)] * (way.pairs // 2)
             pairs = [pair(cluster, protocol, way, order) for order in orders]

@@ -55,10 +55,7 @@ _PG_init(void)
 	preloaded = !IsNormalProcessingMode() || InitializingParallelWorker;
 
 	install_hooks();
-	install_explain_hook();
-	install_question_hook();
-	install_multilevel_hooks();
-	install_planner_hook();
+	begin_watching_explain();
 }
 
 PG_FUNCTION_INFO_V1(discreet_call_handler);

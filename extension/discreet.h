@@ -13,15 +13,16 @@
  *   audited.c     who is in a query set of an audited table
  *   columns.c     which columns a caller names for an answer
  *   clock.c       what a statement takes from the clock of the session
- *   hook.c        a hook that makes questions of plain SELECTs on protected tables
- *   explain.c     a hook that knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
+ *   hooks.c       the hooks, by which every statement comes through the module, and whom nothing here concerns
+ *   question.c    makes questions of plain SELECTs on protected tables
+ *   explain.c     knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
  *   level.c       labels, and the label of the session for multilevel tables
  *   roots.c       which entities of a multilevel table are shown as their root is stored
  *   instances.c   which rows of the other entities are shown
  *   insertion.c   stores a new row of a multilevel table
- *   multilevel.c  hooks that refuse locks on multilevel tables, and tell their triggers what is set
- *   merge.c       a hook that lets scans of multilevel tables make only the columns that are asked for
- *   executor.c    hooks that find the dp_ aggregates of a statement and pay before any row is read
+ *   multilevel.c  refuses locks on multilevel tables, and tells their triggers what is set
+ *   merge.c       lets scans of multilevel tables make only the columns that are asked for
+ *   executor.c    finds the dp_ aggregates of a statement and pays before any row is read
  *   secrets.c     pseudonyms, record keys and noise under keys that no user can read
  *   local.h       randomised responses: local.c, tally.c, respond.c
  *
@@ -38,6 +39,7 @@
 #include "lib/stringinfo.h"
 #include "nodes/execnodes.h"
 #include "nodes/parsenodes.h"
+#include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 #include "utils/guc.h"
 #include "utils/jsonb.h"
@@ -45,6 +47,9 @@
 
 #define ERRCODE_REFUSED_SHAPE MAKE_SQLSTATE('D', 'P', '0', '0', '1')
 #define ERRCODE_LEDGER_UNREACHABLE MAKE_SQLSTATE('D', 'P', '0', '0', '7')
+
+/* what the parts have of each other is reached directly, not through a table of addresses */
+#pragma GCC visibility push(hidden)
 
 /* discreet.c */
 extern double epsilon_wish;
@@ -74,23 +79,50 @@ extern void columns_of_call_around(TupleDesc around);
 extern bool tells_time(Node *node);
 extern bool is_wall_clock(Query *query, Node *node);
 
-/* hook.c */
+/* hooks.c */
+
+/* What every statement looks at first. */
+typedef struct SessionState
+{
+	bool		known;			/* since when nothing has changed */
+	bool		changed;
+	bool		unconcerned;	/* these two users hold no budget, and there are no multilevel tables */
+	Oid			user;
+	Oid			session_user;
+	/* the label at which the statement under way reads, once all was checked: a scan asks for every row */
+	bool		reading;
+	int64		reading_at;
+	/* tables whose lines have labels are among these */
+	Oid			first_ledger_table;
+	Oid			last_ledger_table;
+} SessionState;
+
+extern SessionState session_state;
+extern void install_hooks(void);
+extern void forget_session(void);
+
+/* question.c */
 extern bool may_read(Oid relation, Bitmapset *columns, Oid user);
-extern void install_question_hook(void);
 extern Query *query_of(Query *statement);
+extern bool analysts_at_work(void);
+extern void ask_guarded(Query *query);
+extern void guard_planned(PlannerInfo *root, Oid table, RelOptInfo *relation);
+extern void guard_executed(List *relations, List *permissions);
 
 /* explain.c */
-extern void install_explain_hook(void);
+extern void begin_watching_explain(void);
+extern bool is_explain_analyze(Node *statement);
+extern void begin_explain_analyze(void);
+extern void end_explain_analyze(void);
 extern void refuse_while_explained(void);
 extern bool being_explained(void);
 
 /* level.c */
 extern char *level_wish;
 extern bool preloaded;
-extern bool reading;
-extern int64 reading_at;
 extern bool check_level_wish(char **wished, void **extra, GucSource source);
 extern void assign_level_wish(const char *wished, void *extra);
+extern bool levels_are_known(void);
 extern List *multilevel_relations(bool base);
 extern Oid	multilevel_view_of(Oid base);
 typedef enum Labelled
@@ -101,18 +133,18 @@ extern Labelled labelled_part(Oid relation);
 extern void begin_reading_ledger(void);
 extern void begin_reading_in_worker(bool of_leader);
 extern bool label_to_read(int64 *label);
-extern void begin_statement(void);
 extern void begin_reading(void);
-extern Datum discreet_random_id(PG_FUNCTION_ARGS);
 
 /* roots.c */
-extern bool ask_directly(PlanState *state, void *nothing);
+extern void ask_directly(PlanState *state);
 
 /* multilevel.c */
-extern void install_multilevel_hooks(void);
+extern void look_at_levels(Query *query);
+extern bool begin_labels(QueryDesc *query, int flags);
+extern void look_at_lock(LockStmt *statement);
 
 /* merge.c */
-extern void install_planner_hook(void);
+extern void merge_scans(PlannedStmt *planned);
 
 /* values.c */
 
@@ -172,8 +204,16 @@ typedef struct PaidNode
 	MemoryContextCallback forget;
 } PaidNode;
 
-extern void install_hooks(void);
+extern bool may_aggregate(Query *query);
+extern void refuse_code_beside_aggregates(Query *query);
+extern void keep_dp_aggregates_in_leader(QueryDesc *query);
+extern void pay_at_start(QueryDesc *query);
 extern char *settings_of_meaning(void);
 extern PaidNode *find_paid(PlanState *node);
+
+#pragma GCC visibility pop
+
+/* level.c; the server calls it too */
+extern Datum discreet_random_id(PG_FUNCTION_ARGS);
 
 #endif

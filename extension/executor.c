@@ -32,8 +32,6 @@
 #include "utils/numeric.h"
 #include "utils/typcache.h"
 
-static ExecutorStart_hook_type previous_executor_start = NULL;
-static planner_hook_type previous_planner = NULL;
 
 static dlist_head paid_nodes = DLIST_STATIC_INIT(paid_nodes);
 
@@ -794,7 +792,8 @@ finishes_in_worker(Plan *plan, bool below_gather)
 	return false;
 }
 
-static void
+/* Before a statement that has workers starts. */
+void
 keep_dp_aggregates_in_leader(QueryDesc *query)
 {
 	PlannedStmt *statement = query->plannedstmt;
@@ -927,20 +926,13 @@ pay_for_nodes(QueryDesc *query, List *nodes)
 	MemoryContextSwitchTo(before);
 }
 
-static pg_attribute_hot void
-pay_at_executor_start(QueryDesc *query, int flags)
+/* When a statement has started, before any row is read. */
+pg_attribute_hot void
+pay_at_start(QueryDesc *query)
 {
 	List	   *nodes = NIL;
 	ListCell   *cell;
 
-	if (query->plannedstmt->parallelModeNeeded && !IsParallelWorker())
-		keep_dp_aggregates_in_leader(query);
-	if (previous_executor_start)
-		previous_executor_start(query, flags);
-	else
-		standard_ExecutorStart(query, flags);
-	if ((flags & EXEC_FLAG_EXPLAIN_ONLY) || IsParallelWorker())
-		return;
 	find_nodes(query->planstate, &nodes);
 	/* some nodes, as that of a recursive WITH query, find their subplans later */
 	foreach(cell, query->estate->es_subplanstates)
@@ -1000,7 +992,7 @@ refuse_functions(Node *node, void *context)
 }
 
 /* Most statements have no aggregate, nor another query inside that could have one: they pay for no more than this look. */
-static pg_attribute_hot bool
+pg_attribute_hot bool
 may_aggregate(Query *query)
 {
 	ListCell   *cell;
@@ -1013,23 +1005,11 @@ may_aggregate(Query *query)
 	return false;
 }
 
-static pg_attribute_hot PlannedStmt *
-plan_statement(Query *query, const char *text, int options, ParamListInfo parameters)
+/* Before planning, of a query that may aggregate. */
+void
+refuse_code_beside_aggregates(Query *query)
 {
 	/* the schema is not there in every database */
-	if (may_aggregate(query) && OidIsValid(get_namespace_oid("discreet", true)) &&
-		finds_dp_aggregate((Node *) query, NULL))
+	if (OidIsValid(get_namespace_oid("discreet", true)) && finds_dp_aggregate((Node *) query, NULL))
 		refuse_functions((Node *) query, NULL);
-	if (previous_planner)
-		return previous_planner(query, text, options, parameters);
-	return standard_planner(query, text, options, parameters);
-}
-
-void
-install_hooks(void)
-{
-	previous_planner = planner_hook;
-	planner_hook = plan_statement;
-	previous_executor_start = ExecutorStart_hook;
-	ExecutorStart_hook = pay_at_executor_start;
 }

@@ -9,15 +9,12 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "tcop/tcopprot.h"
-#include "tcop/utility.h"
 #include "utils/formatting.h"
 
-static ProcessUtility_hook_type previous_process_utility = NULL;
 static int	explained = 0;		/* EXPLAIN ANALYZEs under way, one below the other */
 static TimestampTz unwatched = 0;	/* start of a statement that may have begun with one before we were loaded */
 
-/* not inlined: its variables would be clobbered by the jump of PG_TRY */
-static pg_noinline bool
+bool
 is_explain_analyze(Node *statement)
 {
 	bool		analyze = false;
@@ -35,24 +32,16 @@ is_explain_analyze(Node *statement)
 	return analyze;
 }
 
-static void
-watch_utility(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
-			  ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver,
-			  QueryCompletion *completion)
+void
+begin_explain_analyze(void)
 {
-	ProcessUtility_hook_type next = previous_process_utility ? previous_process_utility : standard_ProcessUtility;
-	bool		explains = is_explain_analyze(statement->utilityStmt);
+	explained++;
+}
 
-	explained += explains;
-	PG_TRY();
-	{
-		next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
-	}
-	PG_FINALLY();
-	{
-		explained -= explains;
-	}
-	PG_END_TRY();
+void
+end_explain_analyze(void)
+{
+	explained--;
 }
 
 /*
@@ -60,11 +49,8 @@ watch_utility(PlannedStmt *statement, const char *text, bool read_only_tree, Pro
  * text of the statement that may be an EXPLAIN, and within a function anything.
  */
 void
-install_explain_hook(void)
+begin_watching_explain(void)
 {
-	previous_process_utility = ProcessUtility_hook;
-	ProcessUtility_hook = watch_utility;
-
 	if (!process_shared_preload_libraries_in_progress && IsTransactionState() && debug_query_string != NULL)
 	{
 		bool		within_function = SPI_unregister_relation("discreet") != SPI_ERROR_UNCONNECTED;

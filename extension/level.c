@@ -52,6 +52,7 @@ bool		preloaded = false;
 static MemoryContext cache = NULL;	/* reset as a whole */
 static bool cached = false;
 static bool changed_meanwhile;
+static bool transactions_are_watched = false;
 static Oid	tables[3];			/* _label_part, _clearance, _multilevel_table */
 static char *levels[MOST_LEVELS];
 static char *compartments[MOST_COMPARTMENTS];
@@ -90,32 +91,32 @@ static int64 worker_label = -1;
 static bool wish_known = false;
 static int64 wish;
 
-/* the label at which the statement under way reads, once all was checked: a scan asks for every row */
-bool		reading = false;
-int64		reading_at;
+static void
+forget_levels(void)
+{
+	cached = false;
+	changed_meanwhile = true;
+	forget_session();
+}
 
 static void
 forget_relation(Datum argument, Oid relation)
 {
 	if (relation == InvalidOid || relation == tables[0] || relation == tables[1] || relation == tables[2])
-	{
-		cached = reading = false;
-		changed_meanwhile = true;
-	}
+		forget_levels();
 }
 
 static void
 forget_roles(Datum argument, int cache_id, uint32 hash)
 {
-	cached = reading = false;
-	changed_meanwhile = true;
+	forget_levels();
 }
 
 /* What the session reads later must not decide whether its earlier writes are committed: nor must a prepared one wait. */
-static pg_attribute_hot void
+static void
 end_of_transaction(XactEvent event, void *argument)
 {
-	reading = false;
+	session_state.reading = false;
 	if (event == XACT_EVENT_PRE_PREPARE && !trusted && TransactionIdIsValid(writer) && writer == GetTopTransactionIdIfAny())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -212,7 +213,6 @@ read_levels(void)
 		cache = AllocSetContextCreate(TopMemoryContext, "discreet levels", ALLOCSET_SMALL_SIZES);
 		CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
 		CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_roles, (Datum) 0);
-		RegisterXactCallback(end_of_transaction, NULL);
 	}
 	/* only a superuser can become another subject, who starts anew */
 	if (subject != GetSessionUserId())
@@ -229,16 +229,23 @@ read_levels(void)
 	read_table(0, "_label_part", take_label_part);
 	read_table(1, "_clearance", take_clearance);
 	read_table(2, "_multilevel_table", take_multilevel_table);
+	session_state.first_ledger_table = PG_UINT32_MAX;
+	session_state.last_ledger_table = InvalidOid;
 	for (int n = 0; n < lengthof(ledger_names); n++)
-		ledger_tables = lappend_oid(ledger_tables,
-									get_relname_relid(ledger_names[n], get_namespace_oid("discreet", false)));
+	{
+		Oid			table = get_relname_relid(ledger_names[n], get_namespace_oid("discreet", false));
+
+		ledger_tables = lappend_oid(ledger_tables, table);
+		session_state.first_ledger_table = Min(session_state.first_ledger_table, table);
+		session_state.last_ledger_table = Max(session_state.last_ledger_table, table);
+	}
 	group = get_role_oid("discreet_trusted", true);
 	trusted = OidIsValid(group) && is_member_of_role_nosuper(subject, group);
 	MemoryContextSwitchTo(before);
 	cached = !changed_meanwhile;
 }
 
-static inline bool
+bool
 levels_are_known(void)
 {
 	return cached && subject == GetSessionUserId();
@@ -253,7 +260,7 @@ know_levels(void)
 }
 
 /* The multilevel tables: what users name, or what holds the rows. */
-pg_attribute_hot List *
+List *
 multilevel_relations(bool base)
 {
 	if (!levels_are_known())
@@ -394,7 +401,7 @@ check_level_wish(char **wished, void **extra, GucSource source)
 void
 assign_level_wish(const char *wished, void *extra)
 {
-	wish_known = reading = false;
+	wish_known = session_state.reading = false;
 }
 
 static bool
@@ -465,9 +472,9 @@ begin_reading_in_worker(bool of_leader)
 bool
 label_to_read(int64 *label)
 {
-	if (likely(reading))
+	if (likely(session_state.reading))
 	{
-		*label = reading_at;
+		*label = session_state.reading_at;
 		return true;
 	}
 	if (IsParallelWorker() && !leader_reads)
@@ -494,17 +501,15 @@ label_to_read(int64 *label)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("this transaction has written at label %s", text_to_cstring(label_text(written_at))),
 				 errhint("End it before going to another label.")));
+	if (!transactions_are_watched)
+	{
+		RegisterXactCallback(end_of_transaction, NULL);
+		transactions_are_watched = true;
+	}
 	high_water |= *label;
-	reading = true;
-	reading_at = *label;
+	session_state.reading = true;
+	session_state.reading_at = *label;
 	return true;
-}
-
-/* A statement or command starts, which may make another subject of the session: what was checked is checked anew. */
-pg_attribute_hot void
-begin_statement(void)
-{
-	reading = false;
 }
 
 void
@@ -516,7 +521,7 @@ begin_reading(void)
 }
 
 /* What about a relation has labels: its rows, as those of a multilevel table, or the lines of the ledger. */
-pg_attribute_hot Labelled
+Labelled
 labelled_part(Oid relation)
 {
 	List	   *views = OidIsValid(relation) ? multilevel_relations(false) : NIL;
@@ -666,6 +671,6 @@ discreet_levels_changed(PG_FUNCTION_ARGS)
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		elog(ERROR, "_levels_changed is a trigger function");
 	CacheInvalidateRelcache(((TriggerData *) fcinfo->context)->tg_relation);
-	cached = reading = false;
+	forget_levels();
 	PG_RETURN_POINTER(NULL);
 }

@@ -12,9 +12,6 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/planner.h"
-
-static planner_hook_type previous_planner = NULL;
 
 /* The columns that a subquery scan picks, as its scan makes them; NIL when it does anything else. */
 static List *
@@ -80,17 +77,14 @@ merge_below(Plan *plan)
 	merge_below(plan->righttree);
 }
 
-static pg_attribute_hot PlannedStmt *
-plan_statement(Query *query, const char *text, int options, ParamListInfo parameters)
+/* After planning. */
+void
+merge_scans(PlannedStmt *planned)
 {
-	PlannedStmt *planned = previous_planner ? previous_planner(query, text, options, parameters)
-		: standard_planner(query, text, options, parameters);
 	List	   *bases = multilevel_relations(true);
 	ListCell   *cell;
 
-	if (bases == NIL)
-		return planned;
-	foreach(cell, planned->relationOids)
+	foreach(cell, bases == NIL ? NIL : planned->relationOids)
 		if (list_member_oid(bases, lfirst_oid(cell)))
 		{
 			merge_below(planned->planTree);
@@ -98,12 +92,4 @@ plan_statement(Query *query, const char *text, int options, ParamListInfo parame
 				merge_below((Plan *) lfirst(cell));
 			break;
 		}
-	return planned;
-}
-
-void
-install_planner_hook(void)
-{
-	previous_planner = planner_hook;
-	planner_hook = plan_statement;
 }

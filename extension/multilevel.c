@@ -26,11 +26,8 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-static post_parse_analyze_hook_type previous_post_parse_analyze = NULL;
-static ExecutorStart_hook_type previous_executor_start = NULL;
 static ExecutorRun_hook_type previous_executor_run = NULL;
 static bool runs_are_watched = false;
-static ProcessUtility_hook_type previous_process_utility = NULL;
 
 static void pg_attribute_noreturn()
 refuse_lock(Oid relation)
@@ -108,7 +105,7 @@ tell_columns_set(Query *query, Oid view)
 }
 
 static bool
-look_at_query(Node *node, List *views)
+look_at_queries(Node *node, List *views)
 {
 	if (node == NULL)
 		return false;
@@ -140,26 +137,19 @@ look_at_query(Node *node, List *views)
 					tell_columns_set(query, target);
 			}
 		}
-		return query_tree_walker(query, look_at_query, (void *) views, 0);
+		return query_tree_walker(query, look_at_queries, (void *) views, 0);
 	}
-	return expression_tree_walker(node, look_at_query, (void *) views);
+	return expression_tree_walker(node, look_at_queries, (void *) views);
 }
 
-/* Statements with a query; a ROLLBACK must not look at the catalog, which an aborted transaction cannot. */
-static pg_attribute_hot void
-look_at_statement(ParseState *state, Query *statement, JumbleState *jumble)
+/* After analysis. */
+void
+look_at_levels(Query *query)
 {
-	Query	   *query = query_of(statement);
+	List	   *views = multilevel_relations(false);
 
-	if (previous_post_parse_analyze)
-		previous_post_parse_analyze(state, statement, jumble);
-	if (query != NULL)
-	{
-		List	   *views = multilevel_relations(false);
-
-		if (views != NIL)
-			look_at_query((Node *) query, views);
-	}
+	if (views != NIL)
+		look_at_queries((Node *) query, views);
 }
 
 /* Marks what a statement reads, if it names what has labels. */
@@ -197,7 +187,7 @@ remember_workers(QueryDesc *query, ScanDirection direction, uint64 count, bool o
 
 	if (has_workers)
 	{
-		begin_statement();
+		session_state.reading = false;
 		(void) begin_reading_of(query);
 	}
 	if (previous_executor_run)
@@ -207,7 +197,7 @@ remember_workers(QueryDesc *query, ScanDirection direction, uint64 count, bool o
 	if (has_workers)
 	{
 		AcceptInvalidationMessages();
-		begin_statement();
+		session_state.reading = false;
 		(void) begin_reading_of(query);
 	}
 }
@@ -224,18 +214,16 @@ watch_runs(void)
 }
 
 /*
- * Before a multilevel table is read, the session's label must be good, and is remembered as read. The view would ask for
+ * Before a statement starts; tells whether it reads what has labels. Before a multilevel table is read, the session's label must be good, and is remembered as read. The view would ask for
  * the label only when there is a row to look at, and whether that fails, would tell a session of rows above it. Views
  * around the table hand row locks down to it.
  */
-static pg_attribute_hot void
-look_at_plan(QueryDesc *query, int flags)
+bool
+begin_labels(QueryDesc *query, int flags)
 {
+	bool		reads = !(flags & EXEC_FLAG_EXPLAIN_ONLY) && begin_reading_of(query);
 	ListCell   *cell;
-	bool		reads;
 
-	begin_statement();
-	reads = !(flags & EXEC_FLAG_EXPLAIN_ONLY) && begin_reading_of(query);
 	if (reads && query->plannedstmt->parallelModeNeeded)
 		watch_runs();
 
@@ -248,15 +236,10 @@ look_at_plan(QueryDesc *query, int flags)
 			list_member_oid(multilevel_relations(true), entry->relid))
 			refuse_lock(entry->relid);
 	}
-	if (previous_executor_start)
-		previous_executor_start(query, flags);
-	else
-		standard_ExecutorStart(query, flags);
-	if (reads && query->planstate != NULL)
-		(void) ask_directly(query->planstate, NULL);
+	return reads;
 }
 
-static void
+void
 look_at_lock(LockStmt *statement)
 {
 	List	   *views = multilevel_relations(false);
@@ -274,29 +257,4 @@ look_at_lock(LockStmt *statement)
 		if (reaches_multilevel((Node *) &entry, &reach))
 			refuse_lock(relation);
 	}
-}
-
-static void
-look_at_utility(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
-				ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver,
-				QueryCompletion *completion)
-{
-	begin_statement();
-	if (IsA(statement->utilityStmt, LockStmt))
-		look_at_lock((LockStmt *) statement->utilityStmt);
-	if (previous_process_utility)
-		previous_process_utility(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
-	else
-		standard_ProcessUtility(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
-}
-
-void
-install_multilevel_hooks(void)
-{
-	previous_post_parse_analyze = post_parse_analyze_hook;
-	post_parse_analyze_hook = look_at_statement;
-	previous_executor_start = ExecutorStart_hook;
-	ExecutorStart_hook = look_at_plan;
-	previous_process_utility = ProcessUtility_hook;
-	ProcessUtility_hook = look_at_utility;
 }

@@ -340,11 +340,11 @@ row_is_single(ExprState *state, ExprContext *context, bool *isnull)
 {
 	SingleRows *single = (SingleRows *) state->evalfunc_private;
 	TupleTableSlot *row = context->ecxt_scantuple;
-	int64		session = reading_at;
+	int64		session = session_state.reading_at;
 
 	*isnull = false;
 	slot_getsomeattrs(row, Max(single->key_label, single->slot));
-	if (DatumGetInt64(row->tts_values[single->slot - 1]) != 0 || (unlikely(!reading) && !label_to_read(&session)) ||
+	if (DatumGetInt64(row->tts_values[single->slot - 1]) != 0 || (unlikely(!session_state.reading) && !label_to_read(&session)) ||
 		(DatumGetInt64(row->tts_values[single->key_label - 1]) & ~session) != 0)
 		return BoolGetDatum(false);
 	if (single->roots == NULL || single->roots->label != session)
@@ -367,8 +367,8 @@ column_of(Expr *expression, Index scanned, TupleDesc columns)
 }
 
 /* Scans whose only condition is _is_single, as those of whole tables are, ask without the detour over an expression. */
-bool
-ask_directly(PlanState *state, void *nothing)
+static bool
+ask_directly_below(PlanState *state, void *nothing)
 {
 	Scan	   *scan = (Scan *) state->plan;
 	FuncExpr   *call;
@@ -395,7 +395,14 @@ ask_directly(PlanState *state, void *nothing)
 			*(SingleRows *) state->qual->evalfunc_private = single;
 		}
 	}
-	return planstate_tree_walker(state, ask_directly, nothing);
+	return planstate_tree_walker(state, ask_directly_below, nothing);
+}
+
+void
+ask_directly(PlanState *state)
+{
+	if (state != NULL)
+		(void) ask_directly_below(state, NULL);
 }
 
 /* _above_labels(base): the labels of rows above roots that the session sees. */

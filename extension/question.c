@@ -1,5 +1,5 @@
 /*
- * hook.c: plain SQL. A SELECT that reaches a protected table, by a role that may not read it but holds a budget for its
+ * question.c: plain SQL. A SELECT that reaches a protected table, by a role that may not read it but holds a budget for its
  * people, becomes a SELECT from discreet.query() with the same columns. All thinking is in Python.
  *
  * The whole statement is asked where all of it can be: protected tables, and tables of others beside them. Where the
@@ -46,10 +46,6 @@
 #if PG_VERSION_NUM < 160000
 #define object_ownercheck(catalog, object, role) pg_class_ownercheck(object, role)
 #endif
-
-static post_parse_analyze_hook_type previous_post_parse_analyze = NULL;
-static get_relation_info_hook_type previous_get_relation_info = NULL;
-static ExecutorCheckPerms_hook_type previous_check_permissions = NULL;
 
 /* Whether a user may read these columns of a relation, as the executor will decide. */
 bool
@@ -122,7 +118,7 @@ is_analyst(Oid user)
 	return OidIsValid(analysts) && is_member_of_role_nosuper(user, analysts);
 }
 
-static pg_attribute_hot bool
+bool
 analysts_at_work(void)
 {
 	return !superuser() &&
@@ -601,16 +597,13 @@ query_of(Query *statement)
 	return inner != NULL && IsA(inner, Query) ? query_of((Query *) inner) : NULL;
 }
 
-static pg_attribute_hot void
-guard_analysed(ParseState *state, Query *statement, JumbleState *jumble)
+/* After analysis: what of a query is guarded for the asker becomes a question. */
+void
+ask_guarded(Query *query)
 {
-	Query	   *query = query_of(statement);
 	List	   *guarded = NIL;
 
-	if (previous_post_parse_analyze)
-		previous_post_parse_analyze(state, statement, jumble);
-	/* a ROLLBACK has no query: it must not look at the catalog, which an aborted transaction cannot */
-	if (query == NULL || InSecurityRestrictedOperation() || !analysts_at_work())
+	if (InSecurityRestrictedOperation() || !analysts_at_work())
 		return;
 	list_guarded((Node *) query, &guarded);
 	if (guarded != NIL)
@@ -689,14 +682,12 @@ access_through(Oid view, PlannerInfo *root)
 }
 
 /* Before the planner looks at the statistics of a relation, which hold values of its rows; parts of a UNION ALL too. */
-static pg_attribute_hot void
-guard_planned(PlannerInfo *root, Oid table, bool is_parent, RelOptInfo *relation)
+void
+guard_planned(PlannerInfo *root, Oid table, RelOptInfo *relation)
 {
 	Access		access = access_of(root->simple_rte_array[relation->relid], permissions_of(root->parse));
 	Oid			view;
 
-	if (previous_get_relation_info)
-		previous_get_relation_info(root, table, is_parent, relation);
 	if (!access.reads || !OidIsValid(access.owner) || !analysts_at_work())
 		return;
 	view = multilevel_view_of(table);
@@ -716,18 +707,9 @@ guard_planned(PlannerInfo *root, Oid table, bool is_parent, RelOptInfo *relation
 }
 
 /* Before each execution: the plan may have been made for another role. */
-#if PG_VERSION_NUM >= 160000
-static pg_attribute_hot bool
-guard_executed(List *relations, List *permissions, bool throws)
+void
+guard_executed(List *relations, List *permissions)
 {
-	bool		allowed = !previous_check_permissions || previous_check_permissions(relations, permissions, throws);
-#else
-static pg_attribute_hot bool
-guard_executed(List *relations, bool throws)
-{
-	bool		allowed = !previous_check_permissions || previous_check_permissions(relations, throws);
-	List	   *permissions = NIL;
-#endif
 	ListCell   *cell;
 
 	foreach(cell, relations)
@@ -740,16 +722,4 @@ guard_executed(List *relations, bool throws)
 			!may_read(entry->relid, access.columns, GetUserId()))
 			refuse_guarded(entry->relid, views_naming(entry->relid, relations, NIL));
 	}
-	return allowed;
-}
-
-void
-install_question_hook(void)
-{
-	previous_post_parse_analyze = post_parse_analyze_hook;
-	post_parse_analyze_hook = guard_analysed;
-	previous_get_relation_info = get_relation_info_hook;
-	get_relation_info_hook = guard_planned;
-	previous_check_permissions = ExecutorCheckPerms_hook;
-	ExecutorCheckPerms_hook = guard_executed;
 }

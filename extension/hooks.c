@@ -1,0 +1,235 @@
+/*
+ * hooks.c: the way of every statement through the module. There is one hook of each kind. Most sessions pay for one look that
+ * nothing here concerns them, when a statement is analysed, planned and started: all it needs lies together.
+ */
+#include "discreet.h"
+
+#include "access/parallel.h"
+#include "catalog/namespace.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "optimizer/plancat.h"
+#include "optimizer/planner.h"
+#include "parser/analyze.h"
+#include "tcop/utility.h"
+#include "utils/inval.h"
+#include "utils/syscache.h"
+
+SessionState session_state pg_attribute_aligned(64) = {false};
+
+static struct
+{
+	post_parse_analyze_hook_type analysed;
+	planner_hook_type plan;
+	ExecutorStart_hook_type start;
+	ProcessUtility_hook_type utility;
+	get_relation_info_hook_type planned;
+	ExecutorCheckPerms_hook_type permissions;
+}			previous pg_attribute_aligned(64);
+
+/* ---- whom nothing concerns */
+
+void
+forget_session(void)
+{
+	session_state.known = session_state.reading = false;
+	session_state.changed = true;
+}
+
+static void
+forget_catalog(Datum argument, int cache_id, uint32 hash)
+{
+	forget_session();
+}
+
+static void watch_relations(void);
+
+static pg_noinline bool
+look_at_session(void)
+{
+	static bool watched = false;
+	bool		concerned;
+	bool		empty_schema;
+
+	if (!watched)
+	{
+		CacheRegisterSyscacheCallback(AUTHOID, forget_catalog, (Datum) 0);
+		CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_catalog, (Datum) 0);
+		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_catalog, (Datum) 0);
+		watched = true;
+	}
+	session_state.known = session_state.changed = false;
+	session_state.user = GetUserId();
+	session_state.session_user = GetSessionUserId();
+	concerned = analysts_at_work() || multilevel_relations(false) != NIL;
+	/* it may be about to be filled */
+	empty_schema = !levels_are_known() && OidIsValid(get_namespace_oid("discreet", true));
+	session_state.known = !session_state.changed && !empty_schema;
+	session_state.unconcerned = session_state.known && !concerned;
+	if (!session_state.unconcerned)
+		watch_relations();
+	return session_state.unconcerned;
+}
+
+/*
+ * Whether neither user holds a budget and there are no multilevel tables. Roles, schemas and multilevel tables that change
+ * are heard of as by the caches of the catalog, which this is one of.
+ */
+static inline bool
+unconcerned(void)
+{
+	if (likely(session_state.known && session_state.user == GetUserId() &&
+			   session_state.session_user == GetSessionUserId()))
+		return session_state.unconcerned;
+	return look_at_session();
+}
+
+/* ---- the hooks */
+
+static pg_attribute_hot void
+on_analysed(ParseState *state, Query *statement, JumbleState *jumble)
+{
+	Query	   *query = query_of(statement);
+
+	if (previous.analysed)
+		previous.analysed(state, statement, jumble);
+	/* a ROLLBACK has no query: it must not look at the catalog, which an aborted transaction cannot */
+	if (query == NULL || unconcerned())
+		return;
+	ask_guarded(query);
+	look_at_levels(query);
+}
+
+static pg_attribute_hot PlannedStmt *
+on_plan(Query *query, const char *text, int options, ParamListInfo parameters)
+{
+	bool		concerned = !unconcerned();
+	PlannedStmt *planned;
+
+	if (may_aggregate(query))
+		refuse_code_beside_aggregates(query);
+	planned = previous.plan ? previous.plan(query, text, options, parameters)
+		: standard_planner(query, text, options, parameters);
+	if (concerned)
+		merge_scans(planned);
+	return planned;
+}
+
+static void
+on_planned(PlannerInfo *root, Oid table, bool is_parent, RelOptInfo *relation)
+{
+	if (previous.planned)
+		previous.planned(root, table, is_parent, relation);
+	if (!unconcerned())
+		guard_planned(root, table, relation);
+}
+
+#if PG_VERSION_NUM >= 160000
+static bool
+on_permissions(List *relations, List *permissions, bool throws)
+{
+	bool		allowed = !previous.permissions || previous.permissions(relations, permissions, throws);
+#else
+static bool
+on_permissions(List *relations, bool throws)
+{
+	bool		allowed = !previous.permissions || previous.permissions(relations, throws);
+	List	   *permissions = NIL;
+#endif
+
+	if (!unconcerned())
+		guard_executed(relations, permissions);
+	return allowed;
+}
+
+/* Each plan and each start has looked at the session before; so who is concerned never comes too late for these. */
+static void
+watch_relations(void)
+{
+	static bool watched = false;
+
+	if (watched)
+		return;
+	watched = true;
+	previous.planned = get_relation_info_hook;
+	get_relation_info_hook = on_planned;
+	previous.permissions = ExecutorCheckPerms_hook;
+	ExecutorCheckPerms_hook = on_permissions;
+}
+
+/* Whether a statement names what has labels: for most sessions, only the ledger could be that. */
+static inline bool
+may_read_labels(PlannedStmt *statement)
+{
+	ListCell   *cell;
+
+	if (!unconcerned())
+		return true;
+	foreach(cell, statement->rtable)
+	{
+		Oid			relation = lfirst_node(RangeTblEntry, cell)->relid;
+
+		if (OidIsValid(relation) && relation >= session_state.first_ledger_table &&
+			relation <= session_state.last_ledger_table)
+			return true;
+	}
+	return false;
+}
+
+static pg_attribute_hot void
+on_start(QueryDesc *query, int flags)
+{
+	bool		reads;
+
+	session_state.reading = false;
+	reads = may_read_labels(query->plannedstmt) && begin_labels(query, flags);
+	if (query->plannedstmt->parallelModeNeeded && !IsParallelWorker())
+		keep_dp_aggregates_in_leader(query);
+	if (previous.start)
+		previous.start(query, flags);
+	else
+		standard_ExecutorStart(query, flags);
+	if (!(flags & EXEC_FLAG_EXPLAIN_ONLY) && !IsParallelWorker())
+		pay_at_start(query);
+	if (reads)
+		ask_directly(query->planstate);
+}
+
+static void
+on_utility(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
+		   ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *completion)
+{
+	ProcessUtility_hook_type next = previous.utility ? previous.utility : standard_ProcessUtility;
+
+	session_state.reading = false;
+	if (IsA(statement->utilityStmt, LockStmt))
+		look_at_lock((LockStmt *) statement->utilityStmt);
+	if (!is_explain_analyze(statement->utilityStmt))
+	{
+		next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
+		return;
+	}
+	begin_explain_analyze();
+	PG_TRY();
+	{
+		next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
+	}
+	PG_FINALLY();
+	{
+		end_explain_analyze();
+	}
+	PG_END_TRY();
+}
+
+void
+install_hooks(void)
+{
+	previous.analysed = post_parse_analyze_hook;
+	post_parse_analyze_hook = on_analysed;
+	previous.plan = planner_hook;
+	planner_hook = on_plan;
+	previous.start = ExecutorStart_hook;
+	ExecutorStart_hook = on_start;
+	previous.utility = ProcessUtility_hook;
+	ProcessUtility_hook = on_utility;
+}
