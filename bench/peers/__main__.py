@@ -43,7 +43,7 @@ ASKER = "bench_asker"
 
 GROUPS, WARDS = 50, 20
 # hardly anybody has more visits; discreet bounds them by ward, wide enough for the same people
-MOST_VISITS, MOST_WARDS, MOST_IN_A_WARD = 24, 14, 3
+MOST_VISITS, MOST_WARDS, MOST_IN_A_WARD = 24, 14, 4
 
 
 def of_residents(measure: str, column: str | None = None) -> Question:
@@ -100,13 +100,13 @@ over groups and repetitions, bounding included, by chance up to a tenth larger o
 
 - discreet charges a durable budget and writes a log within that time; the others keep a budget in memory, or none.
 - diffprivlib and OpenDP have no database: the rows are fetched by COPY, which is part of the time. OpenDP, by its
-  Polars interface, searches for the scale of the noise at every question, some seconds whatever the number of rows.
+  Polars interface, searches for the scale of the noise at every question.
 - diffprivlib's mean takes the number of values in each group for known, the others do not. Qrlew adds Gaussian noise;
   its answers hold for epsilon and delta.
 - People with many rows: the others bound all rows of a person ({MOST_VISITS} here), discreet rows in a group and groups
   ({MOST_IN_A_WARD} in {MOST_WARDS} here). Where rows are scattered, as here, so that both lose few rows, its noise is
-  larger for that; the greater error is the price of its way to bound. Tighter bounds, as 3 in 8, were tried first: rows
-  that are lost then count for far more than noise.
+  larger for that; the greater error is the price of its way to bound. Tighter bounds lose rows, which
+  then count for more than noise.
 """
 
 Told = dict[str, Any]
@@ -212,8 +212,8 @@ def page(found: dict[str, dict[str, Told] | str], task: Task, rows: int, version
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.peers", description=__doc__)
-    parser.add_argument("--rows", type=int, default=200_000, help="of each table (200000)")
-    parser.add_argument("--repetitions", type=int, default=5, help="of each question (5)")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of each table (1000000)")
+    parser.add_argument("--repetitions", type=int, default=9, help="of each question (9)")
     parser.add_argument("--environments", type=Path, help="a folder to keep the peers in, for another run")
     parser.add_argument("--only-install", action="store_true", help="install the peers, and measure nothing")
     arguments = parser.parse_args()
