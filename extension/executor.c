@@ -32,7 +32,6 @@
 #include "utils/numeric.h"
 #include "utils/typcache.h"
 
-
 static dlist_head paid_nodes = DLIST_STATIC_INIT(paid_nodes);
 
 PaidNode *

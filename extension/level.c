@@ -207,6 +207,8 @@ read_levels(void)
 {
 	MemoryContext before;
 	Oid			group;
+	Oid			first_ledger_table = OID_MAX;
+	Oid			last_ledger_table = InvalidOid;
 
 	if (cache == NULL)
 	{
@@ -229,16 +231,16 @@ read_levels(void)
 	read_table(0, "_label_part", take_label_part);
 	read_table(1, "_clearance", take_clearance);
 	read_table(2, "_multilevel_table", take_multilevel_table);
-	session_state.first_ledger_table = PG_UINT32_MAX;
-	session_state.last_ledger_table = InvalidOid;
 	for (int n = 0; n < lengthof(ledger_names); n++)
 	{
 		Oid			table = get_relname_relid(ledger_names[n], get_namespace_oid("discreet", false));
 
 		ledger_tables = lappend_oid(ledger_tables, table);
-		session_state.first_ledger_table = Min(session_state.first_ledger_table, table);
-		session_state.last_ledger_table = Max(session_state.last_ledger_table, table);
+		first_ledger_table = Min(first_ledger_table, table);
+		last_ledger_table = Max(last_ledger_table, table);
 	}
+	session_state.first_ledger_table = first_ledger_table;
+	session_state.last_ledger_table = last_ledger_table;
 	group = get_role_oid("discreet_trusted", true);
 	trusted = OidIsValid(group) && is_member_of_role_nosuper(subject, group);
 	MemoryContextSwitchTo(before);

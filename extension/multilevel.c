@@ -214,9 +214,9 @@ watch_runs(void)
 }
 
 /*
- * Before a statement starts; tells whether it reads what has labels. Before a multilevel table is read, the session's label must be good, and is remembered as read. The view would ask for
- * the label only when there is a row to look at, and whether that fails, would tell a session of rows above it. Views
- * around the table hand row locks down to it.
+ * Before a statement starts; tells whether it reads what has labels. Before a multilevel table is read, the session's
+ * label must be good, and is remembered as read. The view would ask for the label only when there is a row to look at, and
+ * whether that fails, would tell a session of rows above it. Views around the table hand row locks down to it.
  */
 bool
 begin_labels(QueryDesc *query, int flags)
