@@ -203,6 +203,21 @@ def test_who_reads_the_ledger_has_read_at_the_label(staff: Askers) -> None:
         assert "below what this session has read" in str(error)
 
 
+def test_who_reads_the_ledger_has_read_at_the_label_though_no_multilevel_table_is_left(staff: Askers) -> None:
+    """By then nothing but lines of the ledger has a label."""
+    staff.ask("S", COUNT)
+    auditor = staff.subjects._make_role("auditor", "discreet_auditor")
+    staff.admin.execute(f"SELECT discreet.mls_clear('{auditor}', 'S')")
+    staff.admin.execute("SELECT discreet.unprotect('staff'), discreet.mls_drop('staff')")
+    session = staff.subjects.database.connect(auditor)
+    session.execute("SELECT 1")
+    session.execute("SET discreet.level = 'C'; RESET discreet.level")
+    assert session.execute("SELECT label FROM discreet.charges").fetchall() == [("S",)]
+    assert "below what this session has read" in str(refused(session, "SET discreet.level = 'C'"))
+    told = refused(session, "EXPLAIN ANALYZE SELECT * FROM discreet.charges")
+    assert "EXPLAIN ANALYZE would tell" in str(told)
+
+
 def test_curators_and_auditors_see_all_labels(staff: Askers) -> None:
     for label in LABELS:
         staff.ask(label, COUNT)
