@@ -27,7 +27,7 @@ from attacks.office import ROLES, Office
 from attacks.reconstruction import Line
 
 PAGE = ROOT / "docs" / "attacks.md"
-TRIES = 2
+TRIES = 10
 FAMILIES: dict[str, Callable[[Office], Family]] = {
     "trackers": trackers.attacks,
     "averaging": averaging.attacks,
