@@ -8,10 +8,8 @@
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "storage/itemptr.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
 #include "utils/uuid.h"
@@ -142,18 +140,12 @@ discreet_query_set_final(PG_FUNCTION_ARGS)
 Datum
 discreet_run_audited(PG_FUNCTION_ARGS)
 {
-	Oid			role = PG_GETARG_OID(0);
 	char	   *statement = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid			caller;
-	int			context;
-	int			level;
+	Acting		acting;
 
 	InitMaterializedSRF(fcinfo, 0);
-	GetUserIdAndSecContext(&caller, &context);
-	if (OidIsValid(role))
-		SetUserIdAndSecContext(role, context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	level = NewGUCNestLevel();
+	begin_acting(&acting, PG_GETARG_OID(0));
 
 	SPI_connect();
 	if (SPI_execute(statement, true, 0) != SPI_OK_SELECT)
@@ -169,7 +161,6 @@ discreet_run_audited(PG_FUNCTION_ARGS)
 	}
 	SPI_finish();
 
-	AtEOXact_GUC(false, level);
-	SetUserIdAndSecContext(caller, context);
+	end_acting(&acting);
 	PG_RETURN_NULL();
 }

@@ -7,9 +7,7 @@
 #include "catalog/pg_type.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 180000

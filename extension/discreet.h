@@ -62,7 +62,16 @@ extern Jsonb *ledger_call(const char *operation, const char *request);
 extern bytea *ledger_call_bytes(const char *operation, const char *request, const char *bytes, int length);
 extern char *text_field(Jsonb *object, const char *key);
 
-/* run.c: a SELECT, first planned, then run in the snapshot that is active */
+/* run.c: a SELECT, first planned, then run in the snapshot that is active, in the name of a role or, of none, the caller */
+typedef struct Acting
+{
+	Oid			caller;
+	int			context;
+	int			level;			/* of settings */
+} Acting;
+
+extern void begin_acting(Acting *acting, Oid role);
+extern void end_acting(const Acting *acting);
 extern PlannedStmt *plan_select(const char *sql);
 extern Tuplestorestate *run_plan(PlannedStmt *plan, const char *sql, TupleTableSlot **slot);
 extern void end_rows(Tuplestorestate *rows, TupleTableSlot *slot);
@@ -100,6 +109,7 @@ typedef struct SessionState
 extern SessionState session_state;
 extern void install_hooks(void);
 extern void forget_session(void);
+extern void watch_runs(void);
 
 /* question.c */
 extern bool may_read(Oid relation, Bitmapset *columns, Oid user);
@@ -141,6 +151,7 @@ extern void ask_directly(PlanState *state);
 /* multilevel.c */
 extern void look_at_levels(Query *query);
 extern bool begin_labels(QueryDesc *query, int flags);
+extern void begin_labels_of_workers(QueryDesc *query);
 extern void look_at_lock(LockStmt *statement);
 
 /* merge.c */

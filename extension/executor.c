@@ -1,10 +1,9 @@
 /*
- * executor.c: a hook that finds the dp_ aggregates of a statement, looks at what feeds them, and pays before any row is
- * read; every rescan is paid again.
+ * executor.c: finds the dp_ aggregates of a statement, looks at what feeds them, and pays before any row is read; every
+ * rescan is paid again.
  */
 #include "discreet.h"
 
-#include "access/parallel.h"
 #include "access/sysattr.h"
 #include "access/transam.h"
 #include "catalog/namespace.h"
@@ -18,7 +17,6 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/planner.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
@@ -29,7 +27,6 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/numeric.h"
 #include "utils/typcache.h"
 
 static dlist_head paid_nodes = DLIST_STATIC_INIT(paid_nodes);

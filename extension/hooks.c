@@ -26,6 +26,7 @@ static struct
 	ProcessUtility_hook_type utility;
 	get_relation_info_hook_type planned;
 	ExecutorCheckPerms_hook_type permissions;
+	ExecutorRun_hook_type run;
 }			previous pg_attribute_aligned(64);
 
 /* ---- whom nothing concerns */
@@ -186,6 +187,38 @@ watch_relations(void)
 	get_relation_info_hook = on_planned;
 	previous.permissions = ExecutorCheckPerms_hook;
 	ExecutorCheckPerms_hook = on_permissions;
+}
+
+/* What workers read is remembered here, since a clearance may have been raised while they ran. */
+static void
+on_run(QueryDesc *query, ScanDirection direction, uint64 count, bool once)
+{
+	bool		has_workers = query->plannedstmt->parallelModeNeeded && !IsParallelWorker();
+
+	if (has_workers)
+		begin_labels_of_workers(query);
+	if (previous.run)
+		previous.run(query, direction, count, once);
+	else
+		standard_ExecutorRun(query, direction, count, once);
+	if (has_workers)
+	{
+		AcceptInvalidationMessages();
+		begin_labels_of_workers(query);
+	}
+}
+
+/* Sessions that never read what has labels by workers have one hook less to go through. */
+void
+watch_runs(void)
+{
+	static bool watched = false;
+
+	if (watched)
+		return;
+	watched = true;
+	previous.run = ExecutorRun_hook;
+	ExecutorRun_hook = on_run;
 }
 
 /* Whether a statement names what has labels: for most sessions, only the ledger could be that. */

@@ -8,7 +8,6 @@
 
 #include "access/htup_details.h"
 #include "access/skey.h"
-#include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -17,7 +16,6 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"

@@ -17,17 +17,11 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/analyze.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
-#include "tcop/utility.h"
 #include "utils/builtins.h"
-#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-
-static ExecutorRun_hook_type previous_executor_run = NULL;
-static bool runs_are_watched = false;
 
 static void pg_attribute_noreturn()
 refuse_lock(Oid relation)
@@ -176,41 +170,12 @@ begin_reading_of(QueryDesc *query)
 	return reads;
 }
 
-/*
- * Workers begin when a statement runs, which may be later than its start, at another label; and a clearance may have been
- * raised meanwhile. What they read is remembered here.
- */
-static void
-remember_workers(QueryDesc *query, ScanDirection direction, uint64 count, bool once)
+/* Before a statement with workers runs, which may be later than its start, at another label; and after. */
+void
+begin_labels_of_workers(QueryDesc *query)
 {
-	bool		has_workers = query->plannedstmt->parallelModeNeeded && !IsParallelWorker();
-
-	if (has_workers)
-	{
-		session_state.reading = false;
-		(void) begin_reading_of(query);
-	}
-	if (previous_executor_run)
-		previous_executor_run(query, direction, count, once);
-	else
-		standard_ExecutorRun(query, direction, count, once);
-	if (has_workers)
-	{
-		AcceptInvalidationMessages();
-		session_state.reading = false;
-		(void) begin_reading_of(query);
-	}
-}
-
-/* Sessions that never read what has labels by workers have one hook less to go through. */
-static pg_noinline void
-watch_runs(void)
-{
-	if (runs_are_watched)
-		return;
-	runs_are_watched = true;
-	previous_executor_run = ExecutorRun_hook;
-	ExecutorRun_hook = remember_workers;
+	session_state.reading = false;
+	(void) begin_reading_of(query);
 }
 
 /*

@@ -575,39 +575,22 @@ discreet_personal_count_final(PG_FUNCTION_ARGS)
 
 /* The question */
 
-/* Within: the role that reads the tables, workers who find the map, and no messages to the asker. */
-typedef struct Acting
-{
-	Oid			caller;
-	int			context;
-	int			level;
-} Acting;
-
 static void
 set_option(const char *name, const char *value)
 {
 	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
+/* In the name of the role that reads the tables: workers find the map, and nothing is said to the asker. */
 static void
-begin_acting(Acting *acting, Oid role)
+begin_reading_people(Acting *acting, Oid role)
 {
-	GetUserIdAndSecContext(&acting->caller, &acting->context);
-	acting->level = NewGUCNestLevel();
+	begin_acting(acting, role);
 	if (known.segment != NULL)
 		set_option("discreet.payers", psprintf("%d", (int32) dsm_segment_handle(known.segment)));
 	else
 		set_option("max_parallel_workers_per_gather", "0");
 	set_option("client_min_messages", "error");
-	if (OidIsValid(role))
-		SetUserIdAndSecContext(role, acting->context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-}
-
-static void
-end_acting(Acting *acting)
-{
-	AtEOXact_GUC(false, acting->level);
-	SetUserIdAndSecContext(acting->caller, acting->context);
 }
 
 /* Planning may run code of who owns the table, which must not learn who pays: the map is open to the execution only. */
@@ -633,7 +616,7 @@ count_rows(Oid role, const char *selection)
 	TupleTableSlot *slot;
 
 	memset(PART(known.map, rows, char), 0, sizeof(pg_atomic_uint32) * (Size) known.map->people);
-	begin_acting(&acting, role);
+	begin_reading_people(&acting, role);
 	rows = run_in_phase(COUNTING, selection, &slot);
 	if (tuplestore_gettupleslot(rows, true, false, slot))
 	{
@@ -780,7 +763,7 @@ discreet_personal_run(PG_FUNCTION_ARGS)
 		select_and_pay(role, text_to_cstring(PG_GETARG_TEXT_PP(1)), PG_GETARG_BOOL(2),
 					   text_to_cstring(PG_GETARG_TEXT_PP(3)), text_to_cstring(PG_GETARG_TEXT_PP(4)),
 					   PG_GETARG_INT32(5));
-		begin_acting(&acting, role);
+		begin_reading_people(&acting, role);
 		run_statements(result, statements, places, number);
 		end_acting(&acting);
 	}

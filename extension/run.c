@@ -24,6 +24,23 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
+/* What a role does until the end of acting, or until an error, whose abort gives the old role and settings back. */
+void
+begin_acting(Acting *acting, Oid role)
+{
+	GetUserIdAndSecContext(&acting->caller, &acting->context);
+	acting->level = NewGUCNestLevel();
+	if (OidIsValid(role))
+		SetUserIdAndSecContext(role, acting->context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+}
+
+void
+end_acting(const Acting *acting)
+{
+	AtEOXact_GUC(false, acting->level);
+	SetUserIdAndSecContext(acting->caller, acting->context);
+}
+
 /* Whatever planning runs is over when it returns. */
 PlannedStmt *
 plan_select(const char *sql)
@@ -66,21 +83,16 @@ end_rows(Tuplestorestate *rows, TupleTableSlot *slot)
 PG_FUNCTION_INFO_V1(discreet_run_as);
 PG_FUNCTION_INFO_V1(discreet_wait);
 
-/* _run_as(role, statement): the first column of every row, a text. An error gives the old role back by its abort. */
+/* _run_as(role, statement): the first column of every row, a text. */
 Datum
 discreet_run_as(PG_FUNCTION_ARGS)
 {
-	Oid			role = PG_GETARG_OID(0);
 	char	   *statement = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid			caller;
-	int			context;
-	int			level;
+	Acting		acting;
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	GetUserIdAndSecContext(&caller, &context);
-	SetUserIdAndSecContext(role, context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	level = NewGUCNestLevel();
+	begin_acting(&acting, PG_GETARG_OID(0));
 
 	SPI_connect();
 	if (SPI_execute(statement, true, 0) != SPI_OK_SELECT)
@@ -95,8 +107,7 @@ discreet_run_as(PG_FUNCTION_ARGS)
 	}
 	SPI_finish();
 
-	AtEOXact_GUC(false, level);
-	SetUserIdAndSecContext(caller, context);
+	end_acting(&acting);
 	PG_RETURN_NULL();
 }
 
