@@ -28,6 +28,12 @@
 
 #define PSEUDONYM_BYTES 16
 
+#if PG_VERSION_NUM >= 170000
+#define CURRENT_LXID MyProc->vxid.lxid
+#else
+#define CURRENT_LXID MyProc->lxid
+#endif
+
 /* In front of what is hashed, so that the number of one use tells nothing about another's. */
 typedef enum Use
 {
@@ -144,7 +150,7 @@ usable_key(FunctionCallInfo fcinfo, text *secret_name, int version)
 	MemoryContext context = fcinfo->flinfo->fn_mcxt;
 	Oid			user = GetUserId();
 
-	if (known != NULL && known->transaction == MyProc->lxid && known->command == GetCurrentCommandId(false) &&
+	if (known != NULL && known->transaction == CURRENT_LXID && known->command == GetCurrentCommandId(false) &&
 		known->user == user && known->version == version && strcmp(known->secret, secret) == 0)
 		return known->key;
 
@@ -162,7 +168,7 @@ usable_key(FunctionCallInfo fcinfo, text *secret_name, int version)
 		pfree(known);
 	}
 	known = MemoryContextAlloc(context, sizeof(KnownKey));
-	known->transaction = MyProc->lxid;
+	known->transaction = CURRENT_LXID;
 	known->command = GetCurrentCommandId(false);
 	known->user = user;
 	known->version = version;
