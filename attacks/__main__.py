@@ -44,7 +44,7 @@ FAMILIES: dict[str, Callable[[Office], Family]] = {
 @contextmanager
 def laboratory() -> Iterator[Cluster]:
     """A cluster with a database to be copied for each family."""
-    with throw_away(fsync="off", max_connections="100") as cluster:
+    with throw_away(in_memory=True, fsync="off", max_connections="100") as cluster:
         cluster.sql("CREATE DATABASE lab")
         cluster.sql("SET client_min_messages = warning; CREATE EXTENSION discreet CASCADE", "lab")
         cluster.sql(ROLES)

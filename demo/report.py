@@ -122,7 +122,7 @@ def sample_report(cluster: Cluster) -> str:
 
 def write_sample_report(target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with throw_away(fsync="off") as cluster:
+    with throw_away(in_memory=True, fsync="off") as cluster:
         target.write_text(sample_report(cluster))
 
 

@@ -103,7 +103,7 @@ def main(names: list[str]) -> None:
     if unknown:
         listed = "".join(f"  {name:10} {title(name)}\n" for name in CHAPTERS)
         sys.exit(f"There is no chapter {unknown[0]}. These are there: make demo CHAPTER=...\n{listed}")
-    with throw_away(fsync="off") as cluster:
+    with throw_away(in_memory=True, fsync="off") as cluster:
         set_stage(cluster)
         pauses = not names and sys.stdin.isatty() and sys.stdout.isatty()
         for chapter in names or CHAPTERS:

@@ -108,7 +108,7 @@ def photograph_report(cluster: Cluster, page: Path, picture: Path) -> None:
 
 def main() -> None:
     with throw_away_folder() as folder:
-        with throw_away(fsync="off") as cluster:
+        with throw_away(in_memory=True, fsync="off") as cluster:
             cluster.sql("SET client_min_messages = warning; CREATE EXTENSION discreet CASCADE")
             (ROOT / "docs" / "local.svg").write_text(drawing(lambda epsilon: estimates(cluster, epsilon)))
             photograph_report(cluster, folder / "report.html", ROOT / "docs" / "release_report.png")

@@ -4,7 +4,11 @@
 #include "discreet.h"
 
 #include "access/parallel.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
@@ -54,6 +58,19 @@ _PG_init(void)
 
 	install_hooks();
 	begin_watching_explain();
+}
+
+/*
+ * The extension's schema. None where there is only a schema of its name: in a database without the extension anybody may
+ * make one, and fill it.
+ */
+Oid
+own_schema(void)
+{
+	Oid			schema = get_namespace_oid("discreet", true);
+	Oid			extension = OidIsValid(schema) ? get_extension_oid("discreet", true) : InvalidOid;
+
+	return OidIsValid(extension) && getExtensionOfObject(NamespaceRelationId, schema) == extension ? schema : InvalidOid;
 }
 
 PG_FUNCTION_INFO_V1(discreet_call_handler);

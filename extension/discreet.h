@@ -56,6 +56,7 @@ extern double epsilon_wish;
 extern char *ledger_conninfo;
 extern int	people_memory;
 extern int	payers;
+extern Oid	own_schema(void);
 
 /* ledger.c */
 extern Jsonb *ledger_call(const char *operation, const char *request);

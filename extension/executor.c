@@ -63,14 +63,19 @@ typedef struct Input
 } Input;
 
 static bool
+is_own_function(Oid function)
+{
+	Oid			schema = get_func_namespace(function);
+
+	return OidIsValid(schema) && schema == own_schema();
+}
+
+static bool
 is_dp_aggregate(Oid function)
 {
-	char	   *name;
+	char	   *name = get_func_name(function);
 
-	if (get_func_namespace(function) != get_namespace_oid("discreet", true))
-		return false;
-	name = get_func_name(function);
-	return name != NULL && strncmp(name, "dp_", 3) == 0;
+	return name != NULL && strncmp(name, "dp_", 3) == 0 && is_own_function(function);
 }
 
 static void
@@ -97,8 +102,7 @@ looks_at_arguments_only(Oid function)
 
 	if (function >= FirstNormalObjectId)
 		return is_dp_aggregate(function) ||
-			(volatility == PROVOLATILE_IMMUTABLE &&
-			 get_func_namespace(function) == get_namespace_oid("discreet", true));
+			(volatility == PROVOLATILE_IMMUTABLE && is_own_function(function));
 	if (volatility != PROVOLATILE_STABLE)
 		return volatility == PROVOLATILE_IMMUTABLE;
 	for (int i = 0; i < lengthof(names); i++)
@@ -1005,7 +1009,6 @@ may_aggregate(Query *query)
 void
 refuse_code_beside_aggregates(Query *query)
 {
-	/* the schema is not there in every database */
-	if (OidIsValid(get_namespace_oid("discreet", true)) && finds_dp_aggregate((Node *) query, NULL))
+	if (finds_dp_aggregate((Node *) query, NULL))
 		refuse_functions((Node *) query, NULL);
 }

@@ -107,11 +107,11 @@ first_socket_directory(void)
 	return linitial(directories);
 }
 
-/* The owner of schema discreet: the superuser who created the extension. */
+/* The owner of the extension's schema: the superuser who created it. */
 static char *
 extension_owner(void)
 {
-	Oid			schema = get_namespace_oid("discreet", false);
+	Oid			schema = own_schema();
 	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
 	Oid			owner;
 

@@ -195,10 +195,9 @@ take_multilevel_table(HeapTuple tuple, TupleDesc columns)
 static bool
 extension_is_there(void)
 {
-	Oid			schema = get_namespace_oid("discreet", true);
+	Oid			schema = own_schema();
 
-	return OidIsValid(schema) && OidIsValid(get_extension_oid("discreet", true)) &&
-		OidIsValid(get_relname_relid("_multilevel_table", schema));
+	return OidIsValid(schema) && OidIsValid(get_relname_relid("_multilevel_table", schema));
 }
 
 static pg_noinline void

@@ -71,6 +71,7 @@ may_read(Oid relation, Bitmapset *columns, Oid user)
 typedef struct Access
 {
 	bool		reads;
+	bool		counts;			/* how many rows it changes is told */
 	Oid			owner;			/* of the view or rule it comes from; none: the current user */
 	Bitmapset  *columns;
 } Access;
@@ -90,11 +91,13 @@ access_of(RangeTblEntry *entry, List *permissions)
 		RTEPermissionInfo *permission = getRTEPermissionInfo(permissions, entry);
 
 		access.reads = (permission->requiredPerms & ACL_SELECT) != 0;
+		access.counts = (permission->requiredPerms & (ACL_UPDATE | ACL_DELETE)) != 0;
 		access.owner = permission->checkAsUser;
 		access.columns = permission->selectedCols;
 	}
 #else
 	access.reads = (entry->requiredPerms & ACL_SELECT) != 0;
+	access.counts = (entry->requiredPerms & (ACL_UPDATE | ACL_DELETE)) != 0;
 	access.owner = entry->checkAsUser;
 	access.columns = entry->selectedCols;
 #endif
@@ -123,19 +126,22 @@ analysts_at_work(void)
 		(is_analyst(GetUserId()) || (GetSessionUserId() != GetUserId() && is_analyst(GetSessionUserId())));
 }
 
-/* A function of the extension; none where somebody else made a schema of its name. */
+/* A function of the extension. */
 static Oid
 own_function(const char *name, int n, const Oid *types)
 {
-	Oid			schema = get_namespace_oid("discreet", true);
+	Oid			schema = own_schema();
 
-	if (!OidIsValid(schema) || !OidIsValid(get_extension_oid("discreet", true)))
+	if (!OidIsValid(schema))
 		return InvalidOid;
 	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
 						   PointerGetDatum(buildoidvector(types, n)), ObjectIdGetDatum(schema));
 }
 
-/* Whether the gate stands before a table that is named by a view or directly, for a role that holds a budget. */
+/*
+ * Whether the gate stands before a table: named directly, for a role that holds a budget; by a view, or by itself where
+ * somebody else's rights come without one, for every analyst.
+ */
 static bool
 gate_guards(Oid role, Oid table, Oid view)
 {
@@ -230,12 +236,12 @@ refuse_counting(Query *query)
 {
 	RangeTblEntry *target = rt_fetch(query->resultRelation, query->rtable);
 
-	if (query->commandType != CMD_INSERT && target->relkind == RELKIND_VIEW &&
+	if ((query->commandType != CMD_INSERT || query->onConflict != NULL) && target->relkind == RELKIND_VIEW &&
 		!is_multilevel(target->relid) && view_is_guarded(target->relid, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for view %s", get_rel_name(target->relid)),
-				 errdetail("How many rows of protected tables it writes would be told."),
+				 errdetail("How many rows of protected tables it meets would be told."),
 				 errhint("A role that may read these tables can do this.")));
 }
 
@@ -646,19 +652,22 @@ views_naming(Oid table, List *relations, List *views)
 	return views;
 }
 
-/* Refuses what would be read by the rights of somebody else; an exempted view must be the only way to it. */
+/*
+ * Refuses what would be read by the rights of somebody else. An exempted view must be the only way to it; no view names
+ * what a rule or a policy reads.
+ */
 static void
 refuse_guarded(Oid table, List *views)
 {
 	if (views == NIL)
-		views = list_make1_oid(InvalidOid);
+		views = list_make1_oid(table);
 	for (int n = 0; n < list_length(views); n++)
 		if (gate_guards(GetUserId(), table, list_nth_oid(views, n)) ||
 			gate_guards(GetSessionUserId(), table, list_nth_oid(views, n)))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("permission denied for table %s", get_rel_name(table)),
-					 errdetail("It is protected, and read by the rights of another role."),
+					 errdetail("It is protected, and used by the rights of another role."),
 					 errhint("Ask it, or the view, by a SELECT of its own, which is answered privately.")));
 }
 
@@ -715,7 +724,7 @@ guard_executed(List *relations, List *permissions)
 		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
 		Access		access = access_of(entry, permissions);
 
-		if (access.reads && OidIsValid(access.owner) && analysts_at_work() &&
+		if ((access.reads || access.counts) && OidIsValid(access.owner) && analysts_at_work() &&
 			(entry->relkind != RELKIND_VIEW || is_multilevel(entry->relid)) &&
 			!may_read(entry->relid, access.columns, GetUserId()))
 			refuse_guarded(entry->relid, views_naming(entry->relid, relations, NIL));

@@ -30,7 +30,7 @@ MakeRole = Callable[..., str]
 @contextmanager
 def throw_away_cluster(**settings: str) -> Iterator[Cluster]:
     """A running cluster that is gone afterwards, whatever happens, and loses data in a power cut."""
-    with throw_away(**(FAST_AND_FORGETFUL | settings)) as cluster:
+    with throw_away(in_memory=True, **(FAST_AND_FORGETFUL | settings)) as cluster:
         yield cluster
 
 

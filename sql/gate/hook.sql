@@ -1,7 +1,7 @@
 -- Plain SQL: what the hook of the C module asks the catalog.
 
--- discreet._guards: whether the gate stands before a table, for an analyst, where a view (0: none) names it. Directly it does
--- for who holds a budget, and PostgreSQL denies the others; a view might let them in.
+-- discreet._guards: whether the gate stands before a table, for an analyst. Named directly (view 0), it does for who holds a
+-- budget, and PostgreSQL denies the others. A view might let them in, and so might a rule or a policy (view: the table itself).
 CREATE FUNCTION discreet._guards(asker oid, relation oid, view oid)
 RETURNS boolean
 LANGUAGE plpgsql
@@ -19,7 +19,7 @@ BEGIN
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._guards(oid, oid, oid) IS
-'Whether the gate stands before a table, for an analyst, where a view (0: none) names it.';
+'Whether the gate stands before a table, for an analyst; view: 0 if named directly, the table itself if by a rule or policy.';
 
 -- discreet._parameter: a parameter as a text that the gate reads alike under all settings.
 CREATE FUNCTION discreet._parameter(value anyelement)

@@ -26,6 +26,7 @@ READS = [
     "INSERT INTO extra.form (id, name, dept, salary, smoker) VALUES (7000, 'x', 'x', 1, true) RETURNING *",
     f"INSERT INTO extra.form {NEW} ON CONFLICT (id) DO UPDATE SET salary = 1 RETURNING *",
     f"INSERT INTO extra.form {NEW} ON CONFLICT (id) DO UPDATE SET salary = 1 WHERE form.salary > 1000",
+    "INSERT INTO extra.form SELECT n, 'x', 'x', 1, true FROM generate_series(1, 9999) n ON CONFLICT DO NOTHING",
     "WITH changed AS (UPDATE extra.form SET salary = 1 RETURNING *) SELECT * FROM changed",
     "WITH gone AS (DELETE FROM extra.smokers RETURNING 1) SELECT count(*) FROM gone",
 ]
@@ -39,6 +40,26 @@ def test_what_would_read_is_refused(gated: Target, blind: Connection, statement:
         assert gated.admin.execute(statement).rowcount > 0
     with gated.free(), refused("42501", "permission denied", ""):
         blind.execute(statement)
+    assert gated.value("SELECT count(*) FROM hr.person WHERE salary >= 1000") == PEOPLE
+
+
+@pytest.mark.parametrize("write", ["UPDATE extra.smokers SET salary = 1", "DELETE FROM extra.smokers"])
+@pytest.mark.parametrize("way", ["rule", "function"])
+def test_what_would_count_is_refused_in_rules_and_functions_too(
+    gated: Target, blind: Connection, write: str, way: str
+) -> None:
+    """These are analysed when they are made, and never again."""
+    gated.admin.execute(f"{VIEWS}; CREATE TABLE extra.bait (a int); ALTER TABLE extra.bait OWNER TO blind")
+    gated.admin.execute("GRANT CREATE ON SCHEMA extra TO blind")
+    blind.execute("INSERT INTO extra.bait VALUES (1)")
+    statement = "UPDATE extra.bait SET a = 2"
+    if way == "rule":
+        blind.execute(f"CREATE RULE counts AS ON UPDATE TO extra.bait DO INSTEAD {write}".encode())
+    else:
+        blind.execute(f"CREATE FUNCTION extra.counts() RETURNS void LANGUAGE sql BEGIN ATOMIC {write}; END".encode())
+        statement = "SELECT extra.counts()"
+    with gated.free(), refused("42501", "permission denied for table person", "SELECT of its own"):
+        blind.execute(statement.encode())
     assert gated.value("SELECT count(*) FROM hr.person WHERE salary >= 1000") == PEOPLE
 
 
