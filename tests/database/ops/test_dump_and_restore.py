@@ -13,7 +13,7 @@ from tests.databases import Connection, Database, MakeRole
 # what must be the same afterwards
 STATE = {
     "datasets": "SELECT * FROM discreet._dataset ORDER BY 1",
-    "protections": "SELECT relation::regclass::text, dataset, unit, policy, max_groups, max_rows,"
+    "protections": "SELECT relation::regclass::text, dataset, unit, policy, max_groups, max_rows, max_total_rows,"
     " max_epsilon, max_delta, unit_epsilon, min_group, fallback,"
     " protected_at FROM discreet._protected_table ORDER BY 1",
     "columns": "SELECT relation::regclass::text, column_name, lower, upper, categories, visibility"
