@@ -12,9 +12,11 @@ import pytest
 from psycopg import sql
 from tests.corpus.sample import protection
 from tests.database.gate.conftest import Asker
-from tests.database.gate.exact import SEED, planned
+from tests.database.gate.exact import SEED, exact_totals, planned
 from tests.databases import Connection, Database, MakeRole
 
+from discreet.gate.measurements import Quantity
+from discreet.gate.neighbours import excess, numbers_moved
 from discreet.gate.plan import Plan
 from discreet.gate.run import statements
 from discreet.gate.schema import Column, Dataset, Relation, Schema
@@ -335,3 +337,70 @@ def test_not_everybody_keeps_the_same_groups(database: Database, way: int) -> No
     assert (len(left), sum(left)) == (10, 2000)
     # each group keeps a fifth of a thousand people; six deviations of 12.6
     assert all(120 < people < 280 for people in left)
+
+
+# -- a bound on the rows of all groups together
+
+
+def test_rows_count_in_the_order_of_the_groups_until_all_are_used(admin: Connection) -> None:
+    """Four groups of five rows, at most three in each and seven in all: 3, 3, 1 and none, in an order of the seed.
+
+    Somebody of whom nothing is left still is a person of the group.
+    """
+    rows = "SELECT mod(n, 4) AS kind FROM generate_series(1, 20) n"
+    people = f"SELECT discreet._people(1, %s, 4, 3, 7, 'RQ', 1::int8, 10::int8, kind)::jsonb FROM ({rows}) r"
+    orders = set()
+    for seed in range(20):
+        ((found,),) = admin.execute(people, [seed]).fetchall()
+        assert isinstance(found, list)
+        assert [numbers for _, numbers, _ in found] == [[1, squares // 100, 0, 0] for _, _, (*_, squares) in found]
+        assert [total for _, _, total in found] == [[1, r, 10 * r, 100 * r] for _, (_, r, *_), _ in found]
+        counted = {tuple(key): numbers[1] for key, numbers, _ in found}
+        assert sorted(counted.values()) == [0, 1, 3, 3]
+        orders.add(tuple(sorted(counted.items())))
+    # twelve ways; that twenty seeds find fewer than four of them has a chance below 1e-7
+    assert len(orders) > 3
+
+
+def test_every_subject_has_rows_of_its_own(admin: Connection) -> None:
+    """Who has used up all rows of one aggregate still counts in another, which sees other rows."""
+    people = (
+        "SELECT discreet._people(1, 5, 9, 2, 2, 'RR', CASE WHEN k < 3 THEN 1::int8 END,"
+        " CASE WHEN k > 6 THEN 1::int8 END, k)::jsonb FROM generate_series(1, 9) k, generate_series(1, 4)"
+    )
+    ((found,),) = admin.execute(people).fetchall()
+    assert isinstance(found, list)
+    rows = {int(key[0]): (first[1], second[1]) for key, first, second in found}
+    assert sum(first for first, _ in rows.values()) == sum(second for _, second in rows.values()) == 2
+    assert all(first == 0 or key < 3 for key, (first, _) in rows.items())
+
+
+@pytest.mark.parametrize("limits", [(20, 24, 24), (3, 5, 7), (20, 2, 30), (20, 1, 5), (1000, 1000, 1)])
+def test_one_person_with_thousands_of_rows_moves_all_groups_by_no_more_than_planned(
+    database: Database, limits: tuple[int, int, int]
+) -> None:
+    visits = Visits(database.connect(), "integer", UNITS["integer"], Random(2))
+    heavy = UNITS["integer"](0)
+    visits.connection.execute(
+        "INSERT INTO visit (u, i, f, n, k0, k2) SELECT %s::int, n, n / 1000.0, n, 'place ' || mod(n, 30), mod(n, 7)"
+        " FROM generate_series(1, 4000) n",
+        [heavy],
+    )
+    asked = [
+        "SELECT t.k0, count(*), sum(t.i), avg(t.f), variance(t.i), count(DISTINCT t.u) FROM visit t GROUP BY t.k0",
+        "SELECT t.k0, t.k2, count(t.n), sum(t.i) FILTER (WHERE t.i > 500) FROM visit t GROUP BY t.k0, t.k2",
+        "SELECT t.k2, count(DISTINCT t.n), percentile_cont(0.5) WITHIN GROUP (ORDER BY t.i) FROM visit t GROUP BY t.k2",
+        "SELECT count(*), sum(t.n), max(t.i) FROM visit t",
+    ]
+    plans = [planned(question, visits.schema(*limits)) for question in asked]
+    with_all = [exact_totals(visits.connection, plan) for plan in plans if plan]
+    visits.connection.execute("DELETE FROM visit WHERE u = %s::int", [heavy])
+    without = [exact_totals(visits.connection, plan) for plan in plans if plan]
+    for plan, (here,), (there,) in zip(plans, with_all, without, strict=True):
+        assert plan is not None
+        assert excess(plan, here, there) == []
+    # the bound is used up, and no more than that
+    counted = plans[0].measurements if plans[0] else ()
+    (rows,) = (m for m in counted if m.quantity is Quantity.ROWS)
+    moved = numbers_moved(with_all[0][0].numbers[rows], without[0][0].numbers[rows])
+    assert sum(moved.values()) == min(limits[2], limits[0] * limits[1])

@@ -76,6 +76,7 @@ def filled(admin: Connection, person: str, make_role: MakeRole) -> Connection:
         SELECT discreet.exempt_view('hr."Seen by ""all"');
         CREATE TABLE hr.dept (name text);
         SELECT discreet.protect('hr.dept', NULL, policy => 'public');
+        UPDATE discreet._protected_table SET max_total_rows = 7 WHERE relation = 'hr.person'::regclass;
         SELECT discreet.create_dataset('ζ people', 1, 1e-6, 'zcdp', 'bounded', '2.5 seconds');
         """
     )

@@ -110,16 +110,17 @@ class Terms:
         return self._noises[measurement]
 
     def _noise(self, measurement: Measurement) -> Noise:
+        return additive_noise(self.norm(measurement), self.price_of(measurement), self.reach)
+
+    def norm(self, measurement: Measurement) -> Fraction:
+        """The most that one person changes the vector of all groups: in L1 for a pure price, in L2 for one of zcdp."""
         sensitivity = Fraction(self.in_group(measurement))
         groups = self.in_all(measurement) / sensitivity
-        price = self.price_of(measurement)
-        if price.accounting is Accounting.PURE:
-            whole = sensitivity * self.acts * groups
-        elif measurement.quantity in (Quantity.TOTAL, Quantity.CENTRED):
-            whole = sensitivity * self.acts * sqrt_above(groups)
-        else:
-            whole = sensitivity * sqrt_above(self.acts * groups)
-        return additive_noise(whole, price, self.reach)
+        if self.price_of(measurement).accounting is Accounting.PURE:
+            return sensitivity * self.acts * groups
+        if measurement.quantity in (Quantity.TOTAL, Quantity.CENTRED):
+            return sensitivity * self.acts * sqrt_above(groups)
+        return sensitivity * sqrt_above(self.acts * groups)
 
     def threshold(self) -> ThresholdedRelease:
         return ThresholdedRelease(self.share, self.delta, self.reach)

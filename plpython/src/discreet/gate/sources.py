@@ -142,7 +142,10 @@ class Sources:
             return Source(sql, (named,), None, None, False)
         unit = f"{identifier(alias)}.{identifier(kept.unit)}"
         named = Named(alias, columns, unit, frozenset([called[kept.unit]]), hidden=hidden)
-        limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta, kept.max_total_rows)
+        total = kept.max_total_rows
+        if total is None and kept.single:  # what is joined to it keeps its own bound
+            total = kept.max_groups * kept.max_rows
+        limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta, total)
         # single needs a unit that is NOT NULL in every part
         family = relation.columns[kept.unit].family
         return Source(sql, (named,), unit, kept.dataset, kept.single, limits, owned=kept.single, family=family)
