@@ -26,7 +26,7 @@
 /* arguments of the transition function, after the state */
 enum
 {
-	UNIT = 1, SEED, MAX_GROUPS, MAX_ROWS, SUBJECTS, FIRST_SUBJECT
+	UNIT = 1, SEED, MAX_GROUPS, MAX_ROWS, MAX_TOTAL_ROWS, SUBJECTS, FIRST_SUBJECT
 };
 
 /* What is known before the first row; goes between workers as it is. */
@@ -34,7 +34,8 @@ typedef struct Question
 {
 	int64		seed;
 	int32		max_groups;
-	int32		max_rows;
+	int32		max_rows;		/* of a person in a group */
+	int64		max_total_rows; /* of a person in all groups */
 	int32		keys;
 	int32		subjects;
 	int32		pieces;			/* of all subjects */
@@ -113,6 +114,15 @@ number_of_groups(const People *people)
 	return people->question.keys == 0 ? 1 : people->keys[people->question.keys - 1].groups.used;
 }
 
+/* Whether there are so many groups that max_total_rows can be exceeded. */
+static bool
+is_bounded_in_all(const People *people)
+{
+	const Question *question = &people->question;
+
+	return question->max_total_rows / question->max_rows < Min(number_of_groups(people), question->max_groups);
+}
+
 /* Before the first row */
 
 /* Whether values are equal just when their bytes are. */
@@ -180,9 +190,10 @@ first_row(FunctionCallInfo fcinfo)
 	question.seed = PG_GETARG_INT64(SEED);
 	question.max_groups = PG_GETARG_INT32(MAX_GROUPS);
 	question.max_rows = PG_GETARG_INT32(MAX_ROWS);
+	question.max_total_rows = PG_GETARG_INT64(MAX_TOTAL_ROWS);
 	question.subjects = VARSIZE_ANY_EXHDR(kinds);
 	question.keys = PG_NARGS() - FIRST_SUBJECT - question.subjects;
-	if (question.keys < 0 || question.max_groups < 1 || question.max_rows < 1)
+	if (question.keys < 0 || question.max_groups < 1 || question.max_rows < 1 || question.max_total_rows < 1)
 		elog(ERROR, "arguments of _people are too few or too small");
 	memcpy(question.kinds, VARDATA_ANY(kinds), question.subjects);
 	for (int n = 0; n < question.subjects; n++)
@@ -355,7 +366,7 @@ add_unit(People *people, Datum unit)
 
 PG_FUNCTION_INFO_V1(discreet_people_transition);
 
-/* _people_transition(state, unit, seed, max_groups, max_rows, subjects, values of the subjects …, keys …) */
+/* _people_transition(state, unit, seed, max_groups, max_rows, max_total_rows, subjects, values of these …, keys …) */
 Datum
 discreet_people_transition(PG_FUNCTION_ARGS)
 {
@@ -722,9 +733,9 @@ scaled(int128 number, int64 rows, int64 count)
 	return number / count * rows + number % count * rows / count;
 }
 
-/* Adds what a person has in a group, as at most max_rows rows of the person's own average. */
+/* Adds what a person has in a group, as so many rows, or none, of the person's own average there. */
 static inline void
-add_person(Total *total, const int64 *pieces, char kind, int64 max_rows)
+add_person(Total *total, const int64 *pieces, char kind, int64 rows)
 {
 	int64		count = pieces[0];
 	int128		sum = kind == 'R' ? 0 : pieces[1];
@@ -732,13 +743,13 @@ add_person(Total *total, const int64 *pieces, char kind, int64 max_rows)
 
 	if (count == 0)
 		return;
-	if (count > max_rows)
+	if (count > rows)
 	{
-		sum = scaled(sum, max_rows, count);
-		squares = scaled(squares, max_rows, count);
+		sum = scaled(sum, rows, count);
+		squares = scaled(squares, rows, count);
 	}
 	total->people++;
-	total->rows += Min(count, max_rows);
+	total->rows += rows;
 	total->sum += sum;
 	if (__builtin_add_overflow(total->squares, squares, &total->squares))
 		leave_to_sql("a sum of squares is beyond 128 bits");
@@ -750,9 +761,20 @@ typedef struct Totals
 	const People *people;
 	bool	   *present;
 	Total	   *totals;			/* of each group, those of its subjects */
+	bool		in_order;		/* cells come person by person, and max_total_rows bounds them */
+	uint32		person;			/* whose cells come, if so, */
+	int64		left[FUNC_MAX_ARGS];	/* and how many of the rows of each subject may still count */
 	int			waiting;
 	uint32		cells[BATCH];	/* that count, and wait for their memory to be near */
 } Totals;
+
+static void
+begin_person(Totals *totals, uint32 person)
+{
+	totals->person = person;
+	for (int s = 0; s < totals->people->question.subjects; s++)
+		totals->left[s] = totals->people->question.max_total_rows;
+}
 
 static void
 add_cells(Totals *totals)
@@ -770,9 +792,18 @@ add_cells(Totals *totals)
 		Total	   *total = totals->totals + (Size) group * question->subjects;
 
 		totals->present[group] = true;
+		if (totals->in_order && totals->person != cell->key >> 32)
+			begin_person(totals, cell->key >> 32);
 		for (int s = 0; s < question->subjects; s++)
 		{
-			add_person(total++, pieces, question->kinds[s], question->max_rows);
+			int64		rows = Min(pieces[0], question->max_rows);
+
+			if (totals->in_order)
+			{
+				rows = Min(rows, totals->left[s]);
+				totals->left[s] -= rows;
+			}
+			add_person(total++, pieces, question->kinds[s], rows);
 			pieces += pieces_of(question->kinds[s]);
 		}
 	}
@@ -788,9 +819,32 @@ add_cell(Totals *totals, uint32 cell)
 		add_cells(totals);
 }
 
+/* Whether a person has more rows of some subject than may count in all. */
+static bool
+has_too_many_rows(const People *people, const Owned *cells, uint32 count)
+{
+	const Question *question = &people->question;
+	int64		rows[FUNC_MAX_ARGS] = {0};
+
+	for (uint32 n = 0; n < count; n++)
+	{
+		const int64 *pieces = entry_at(&people->cells, cells[n].cell)->values;
+
+		for (int s = 0; s < question->subjects; s++)
+		{
+			rows[s] += Min(pieces[0], question->max_rows);
+			if (rows[s] > question->max_total_rows)
+				return true;
+			pieces += pieces_of(question->kinds[s]);
+		}
+	}
+	return false;
+}
+
 /*
  * Each person counts in max_groups groups, those that come first by
- * hashtextextended(concat_ws('|', texts), secret of the person), texts.
+ * hashtextextended(concat_ws('|', texts), secret of the person), texts. In this order rows count until there are
+ * max_total_rows of them; without so many, or so many groups, no order is needed.
  */
 static void
 add_chosen_cells(Totals *totals, People *people)
@@ -804,6 +858,8 @@ add_chosen_cells(Totals *totals, People *people)
 	Span	   *joined = take_memory(people->context, sizeof(Span) * (Size) groups);
 	StringInfoData buffer;
 
+	totals->in_order = is_bounded_in_all(people);
+	begin_person(totals, 0);
 	initStringInfo(&buffer);
 	for (uint32 group = 0; group < groups; group++)
 	{
@@ -820,7 +876,7 @@ add_chosen_cells(Totals *totals, People *people)
 		CHECK_FOR_INTERRUPTS();
 		for (uint32 n = 0; n < count; n++)
 			places[n] = (Place) {0, first[n].group, first[n].cell};
-		if (count > most)
+		if (count > most || (totals->in_order && has_too_many_rows(people, first, count)))
 		{
 			uint64		secret = secret_of_person(people, person);
 
@@ -901,7 +957,7 @@ append_groups(StringInfo json, People *people)
 
 	memset(totals.present, false, groups);
 	memset(totals.totals, 0, size);
-	if (groups > people->question.max_groups)
+	if (groups > people->question.max_groups || is_bounded_in_all(people))
 		add_chosen_cells(&totals, people);
 	else
 	{

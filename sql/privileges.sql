@@ -12,7 +12,7 @@ GRANT EXECUTE ON FUNCTION discreet.check_installation(), discreet.selftest() TO 
 -- curators declare what is protected, and who may ask
 GRANT EXECUTE ON FUNCTION
     discreet.create_dataset(text, numeric, numeric, text, text, interval, interval),
-    discreet.protect(regclass, text, text, numeric, numeric, text, int, int, numeric, numeric, numeric, int, text),
+    discreet.protect(regclass, text, text, numeric, numeric, text, int, int, numeric, numeric, numeric, int, text, int),
     discreet.describe_column(regclass, name, numeric, numeric, text[], text),
     discreet.unprotect(regclass),
     discreet.grant_budget(text, regrole, numeric, numeric),
@@ -190,7 +190,7 @@ GRANT EXECUTE ON FUNCTION
     discreet._clamped(anyelement, int, int),
     discreet._bin(anyelement, float8, float8, int),
     discreet._log_bin(anyelement, int, int, int),
-    discreet._people("any", bigint, int, int, text, "any"),
+    discreet._people("any", bigint, int, int, bigint, text, "any"),
     discreet._personal_count("any", boolean),
     discreet._personal_paid("any"),
     discreet._person("any", oid, xid, tid, bigint),

@@ -42,8 +42,8 @@ LIMIT = 20
 ASKER = "bench_asker"
 
 GROUPS, WARDS = 50, 20
-# hardly anybody has more visits; discreet bounds them by ward, wide enough for the same people
-MOST_VISITS, MOST_WARDS, MOST_IN_A_WARD = 24, 14, 4
+# hardly anybody has more visits
+MOST_VISITS = 24
 
 
 def of_residents(measure: str, column: str | None = None) -> Question:
@@ -76,7 +76,8 @@ TABLES = f"""
 PROTECTION = f"""
     SELECT discreet.create_dataset('people', 1000);
     SELECT discreet.protect('resident', 'id', 'people'),
-           discreet.protect('visit', 'person', 'people', max_groups => {MOST_WARDS}, max_rows => {MOST_IN_A_WARD});
+           discreet.protect('visit', 'person', 'people', max_groups => {WARDS}, max_rows => {MOST_VISITS},
+                            max_total_rows => {MOST_VISITS});
     SELECT discreet.describe_column('resident', 'department', categories => array_agg(n::text))
         FROM generate_series(0, {GROUPS - 1}) n;
     SELECT discreet.describe_column('visit', 'ward', categories => array_agg(n::text))
@@ -103,10 +104,8 @@ over groups and repetitions, bounding included, by chance up to a tenth larger o
   Polars interface, searches for the scale of the noise at every question.
 - diffprivlib's mean takes the number of values in each group for known, the others do not. Qrlew adds Gaussian noise;
   its answers hold for epsilon and delta.
-- People with many rows: the others bound all rows of a person ({MOST_VISITS} here), discreet rows in a group and groups
-  ({MOST_IN_A_WARD} in {MOST_WARDS} here). Where rows are scattered, as here, so that both lose few rows, its noise is
-  larger for that; the greater error is the price of its way to bound. Tighter bounds lose rows, which
-  then count for more than noise.
+- People with many rows: all bound the rows of a person in all groups together ({MOST_VISITS} here, which hardly anybody
+  exceeds); discreet by `max_total_rows`.
 """
 
 Told = dict[str, Any]

@@ -52,9 +52,9 @@ BEGIN
         RETURNING p.relation, p.whole),
     kept AS (
         INSERT INTO discreet._protected_table (relation, dataset, unit, policy, max_groups, max_rows, max_epsilon, max_delta,
-                                               unit_epsilon, min_group, fallback)
+                                               unit_epsilon, min_group, fallback, max_total_rows)
         SELECT g.relation, w.dataset, w.unit, w.policy, w.max_groups, w.max_rows, w.max_epsilon, w.max_delta,
-               w.unit_epsilon, w.min_group, w.fallback
+               w.unit_epsilon, w.min_group, w.fallback, w.max_total_rows
         FROM gone g JOIN discreet._protected_table w ON w.relation = g.whole JOIN pg_class c ON c.oid = g.relation
         ON CONFLICT (relation) DO NOTHING
         RETURNING relation),

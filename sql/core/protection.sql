@@ -12,7 +12,8 @@ CREATE FUNCTION discreet.protect(
     max_delta numeric DEFAULT NULL,
     unit_epsilon numeric DEFAULT NULL,
     min_group int DEFAULT 10,
-    fallback text DEFAULT NULL)
+    fallback text DEFAULT NULL,
+    max_total_rows int DEFAULT NULL)
 RETURNS void
 LANGUAGE discreet_python
 VOLATILE
@@ -24,9 +25,9 @@ AS $python$
     from discreet.server import entry
     return entry.protect(plpy, relation, dataset, epsilon, delta, unit=unit, policy=policy, max_groups=max_groups,
         max_rows=max_rows, max_epsilon=max_epsilon, max_delta=max_delta, unit_epsilon=unit_epsilon,
-        min_group=min_group, fallback=fallback)
+        min_group=min_group, fallback=fallback, max_total_rows=max_total_rows)
 $python$;
-COMMENT ON FUNCTION discreet.protect(regclass, text, text, numeric, numeric, text, int, int, numeric, numeric, numeric, int, text) IS
+COMMENT ON FUNCTION discreet.protect(regclass, text, text, numeric, numeric, text, int, int, numeric, numeric, numeric, int, text, int) IS
 'Puts a table about people under a policy; the unit is the column that names the person.';
 
 -- discreet.describe_column: declares bounds, categories and visibility of a column.

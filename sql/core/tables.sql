@@ -21,6 +21,7 @@ CREATE TABLE discreet._protected_table (
     policy       text NOT NULL CHECK (policy IN ('noisy', 'personal', 'audited', 'public')),
     max_groups   int NOT NULL CHECK (max_groups >= 1),
     max_rows     int NOT NULL CHECK (max_rows >= 1),
+    max_total_rows int CHECK (max_total_rows >= 1),
     max_epsilon  numeric CHECK (max_epsilon > 0 AND max_epsilon < 'Infinity'),
     max_delta    numeric CHECK (max_delta >= 0 AND max_delta < 1),
     unit_epsilon numeric CHECK (unit_epsilon > 0 AND unit_epsilon < 'Infinity'),
@@ -29,7 +30,8 @@ CREATE TABLE discreet._protected_table (
     protected_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     CHECK ((policy = 'public') = (dataset IS NULL)),
     CHECK ((policy = 'public') OR unit_attnum IS NOT NULL),
-    CHECK ((policy = 'personal') = (unit_epsilon IS NOT NULL))
+    CHECK ((policy = 'personal') = (unit_epsilon IS NOT NULL)),
+    CHECK (policy = 'noisy' OR max_total_rows IS NULL)
 );
 COMMENT ON TABLE discreet._protected_table IS 'Tables about people, and the policy under which questions about them are answered.';
 

@@ -8,7 +8,8 @@ COMMENT ON VIEW discreet.datasets IS 'The datasets and their limits.';
 -- discreet.protected_tables: the tables under a policy.
 CREATE VIEW discreet.protected_tables WITH (security_barrier) AS
 SELECT p.relation, p.dataset, p.unit, p.policy, p.max_groups, p.max_rows, p.max_epsilon, p.max_delta,
-       p.unit_epsilon, p.min_group, p.fallback, discreet._direct_readers(p.relation) AS direct_readers, p.protected_at
+       p.unit_epsilon, p.min_group, p.fallback, discreet._direct_readers(p.relation) AS direct_readers, p.protected_at,
+       p.max_total_rows
 FROM discreet._protected_table p;
 COMMENT ON VIEW discreet.protected_tables IS 'The tables under a policy, and who was granted SELECT on them beside it.';
 

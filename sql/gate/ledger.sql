@@ -59,6 +59,7 @@ BEGIN
         'protection', (
             SELECT jsonb_build_object(
                 'dataset', p.dataset, 'unit', p.unit, 'policy', p.policy, 'max_groups', p.max_groups, 'max_rows', p.max_rows,
+                'max_total_rows', p.max_total_rows,
                 'max_epsilon', p.max_epsilon::text, 'max_delta', p.max_delta::text,
                 'single', discreet._one_row_per_person(p) AND (p.policy <> 'audited' OR discreet._keeps_versions(p.relation)),
                 'may_ask', discreet._holds_budget(asker, p.dataset),

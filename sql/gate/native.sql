@@ -96,14 +96,14 @@ COMMENT ON FUNCTION discreet._log_bin(anyelement, int, int, int) IS
 'Which bin holds a value, of so many steps per power of two from 2^lowest on, on both sides of 0; NULL for NaN and infinities.';
 
 CREATE FUNCTION discreet._people_transition(
-    state internal, unit "any", seed bigint, max_groups int, max_rows int, subjects text, VARIADIC "any")
+    state internal, unit "any", seed bigint, max_groups int, max_rows int, max_total_rows bigint, subjects text, VARIADIC "any")
 RETURNS internal
 LANGUAGE c
 IMMUTABLE
 PARALLEL SAFE
 SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_people_transition';
-COMMENT ON FUNCTION discreet._people_transition(internal, "any", bigint, int, int, text, "any") IS
+COMMENT ON FUNCTION discreet._people_transition(internal, "any", bigint, int, int, bigint, text, "any") IS
 'Adds a row to what its person has in its group.';
 
 CREATE FUNCTION discreet._people_combine(internal, internal)
@@ -145,7 +145,7 @@ AS 'MODULE_PATHNAME', 'discreet_people_final';
 COMMENT ON FUNCTION discreet._people_final(internal) IS 'Bounds what each person adds, and sums it up per group.';
 
 CREATE AGGREGATE discreet._people(
-    unit "any", seed bigint, max_groups int, max_rows int, subjects text, VARIADIC "any") (
+    unit "any", seed bigint, max_groups int, max_rows int, max_total_rows bigint, subjects text, VARIADIC "any") (
     SFUNC = discreet._people_transition,
     STYPE = internal,
     COMBINEFUNC = discreet._people_combine,
@@ -154,6 +154,6 @@ CREATE AGGREGATE discreet._people(
     FINALFUNC = discreet._people_final,
     PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE discreet._people("any", bigint, int, int, text, "any") IS
+COMMENT ON AGGREGATE discreet._people("any", bigint, int, int, bigint, text, "any") IS
 'Totals of groups, each person bounded, as JSON: [[texts of the keys, [people, rows, sum, squares] per subject], …].
 A letter of subjects says of what a value that follows is one: R counts, S sums as well, Q squares too; then come the keys.';

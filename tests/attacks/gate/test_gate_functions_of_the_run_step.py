@@ -19,14 +19,14 @@ TABLE = """
     SET min_parallel_table_scan_size = 0;
 """
 CALLS = {
-    "a window": "SELECT discreet._people(1::int4, 1::int8, 1, 1, 'R', 1::int8) OVER () FROM generate_series(1, 3)",
+    "a window": "SELECT discreet._people(1::int4, 1::int8, 1, 1, 1, 'R', 1::int8) OVER () FROM generate_series(1, 3)",
     "workers that do not agree": (
-        "SELECT discreet._people(n, 1::int8, 1, 1, extra.kinds(), n::int8, n::int8, n::int8, n::int8, n::int8,"
+        "SELECT discreet._people(n, 1::int8, 1, 1, 1, extra.kinds(), n::int8, n::int8, n::int8, n::int8, n::int8,"
         " n::int8, n::int8, n::int8) FROM extra.big"
     ),
-    "more keys": "SELECT discreet._people(n, 1::int8, 1, 1, 'R', n::int8, n, n, n) FROM extra.big",
-    "an unknown kind": "SELECT discreet._people(n, 1::int8, 1, 1, 'X', n::int8) FROM extra.big",
-    "no kind": "SELECT discreet._people(n, 1::int8, 1, 1, NULL, n::int8) FROM extra.big",
+    "more keys": "SELECT discreet._people(n, 1::int8, 1, 1, 1, 'R', n::int8, n, n, n) FROM extra.big",
+    "an unknown kind": "SELECT discreet._people(n, 1::int8, 1, 1, 1, 'X', n::int8) FROM extra.big",
+    "no kind": "SELECT discreet._people(n, 1::int8, 1, 1, 1, NULL, n::int8) FROM extra.big",
     "no scale": "SELECT discreet._on_grid(n, -20000, 0, 1) FROM extra.big",
     "no version": "SELECT discreet._person(n, 0::oid, '0'::xid, NULL::tid, 1) FROM extra.big",
     "text": "SELECT discreet._text(ROW(n, 'x', ARRAY[n])) FROM extra.big",

@@ -186,7 +186,7 @@ def test_a_table_that_changes_hands_stays_protected(admin: Connection, carol: Co
 PARTITIONED = """
     CREATE TABLE hr.visit (person int, cost int) PARTITION BY LIST (person);
     CREATE TABLE hr.visit_1 PARTITION OF hr.visit FOR VALUES IN (1);
-    SELECT discreet.protect('hr.visit', 'person', epsilon => 1);
+    SELECT discreet.protect('hr.visit', 'person', epsilon => 1, max_groups => 3, max_rows => 4, max_total_rows => 5);
     SELECT discreet.describe_column('hr.visit', 'cost', 0, 9);
 """
 
@@ -196,8 +196,8 @@ def test_a_detached_partition_stays_protected(carol: Connection) -> None:
     carol.execute("ALTER TABLE hr.visit DETACH PARTITION hr.visit_1")
     assert carol.execute(TABLES).fetchall()[1:] == [("hr.visit", "person"), ("hr.visit_1", "person")]
     assert ("hr.visit_1", "cost") in carol.execute(COLUMNS).fetchall()
-    datasets = carol.execute("SELECT DISTINCT dataset FROM discreet.protected_tables WHERE unit = 'person'").fetchall()
-    assert datasets == [("hr.visit",)]
+    policies = "SELECT DISTINCT dataset, max_groups, max_rows, max_total_rows FROM discreet.protected_tables"
+    assert carol.execute(f"{policies} WHERE unit = 'person'").fetchall() == [("hr.visit", 3, 4, 5)]
 
 
 def test_a_partition_made_after_protecting_and_then_detached_stays_protected(carol: Connection) -> None:

@@ -35,6 +35,13 @@ def test_all_that_is_declared_is_shown(carol: Connection) -> None:
     assert shown == [("personal", 3, 2, Decimal("0.5"), Decimal("1e-7"), Decimal("0.25"), 7, None, [])]
 
 
+def test_a_bound_on_all_rows_of_a_person_is_shown_last(carol: Connection) -> None:
+    carol.execute("SELECT discreet.protect('hr.person', 'id', epsilon => 1, max_rows => 5, max_total_rows => 9)")
+    shown = carol.execute("SELECT * FROM discreet.protected_tables")
+    assert [column.name for column in shown.description or ()][-2:] == ["protected_at", "max_total_rows"]
+    assert [row[-1] for row in shown.fetchall()] == [9]
+
+
 def test_a_superuser_protects_a_table_of_others(admin: Connection, curator: str) -> None:
     admin.execute("SELECT discreet.protect('hr.person', 'id', epsilon => 1)")
     assert len(admin.execute(PROTECTED).fetchall()) == 1
@@ -87,6 +94,26 @@ def test_a_unit_that_is_not_a_column_is_refused(carol: Connection, unit: str) ->
             "from 1 on",
         ),
         ("'hr.person', 'id', epsilon => 1, max_rows => NULL", "max_rows must not be NULL", "Give a value"),
+        (
+            "'hr.person', 'id', epsilon => 1, max_total_rows => 0",
+            "max_total_rows is 0, but must be at least 1",
+            "from 1 on",
+        ),
+        (
+            "'hr.person', 'id', epsilon => 1, policy => 'personal', unit_epsilon => 1, max_total_rows => 5",
+            "max_total_rows belongs to policy 'noisy', not to 'personal'",
+            "Leave max_total_rows out",
+        ),
+        (
+            "'hr.person', 'id', epsilon => 1, policy => 'audited', max_total_rows => 5",
+            "max_total_rows belongs to policy 'noisy', not to 'audited'",
+            "Leave max_total_rows out",
+        ),
+        (
+            "'hr.person', NULL, policy => 'public', max_total_rows => 5",
+            "max_total_rows belongs to policy 'noisy', not to 'public'",
+            "Leave max_total_rows out",
+        ),
         (
             "'hr.person', 'id', epsilon => 1, min_group => 1",
             "min_group is 1, but must be at least 2",

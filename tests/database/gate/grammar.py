@@ -100,11 +100,14 @@ def random_world(random: Random, name: str, people: int = 12, most_rows: int = 8
     units = [str(n) for n in range(1, people + 1)]
     relations, rows = [], {}
     limits = random.choice([(1, 1), (1, 2), (2, 1), (2, 3), (3, 5)])
+    total = random.choice([None, 1, 2, 4, 7])
     for table, kind in (("person", "single"), ("event", "many"), ("other", "many"), ("lookup", "key"), ("extra", None)):
         columns = random_columns(random, random.randint(3, 6))
         protection, keys = None, ()
         if kind in ("single", "many"):
-            protection = Protection("people", "u", "noisy", *limits, None, None, kind == "single", True)
+            protection = Protection(
+                "people", "u", "noisy", *limits, None, None, kind == "single", True, max_total_rows=total
+            )
             columns = {"u": Column("u", unit_type, identifies=True)} | columns
         elif kind == "key":
             columns = {"k": Column("k", random.choice(["text", "integer", "numeric"]))} | columns

@@ -80,6 +80,24 @@ def test_a_stored_answer_is_not_given_after_the_protection_changed(asker: Asker)
         asker.admin.execute("SELECT discreet.describe_column('hr.employee', 'salary', 0, 200000)")
 
 
+def test_another_bound_on_all_rows_of_a_person_makes_another_question(asker: Asker) -> None:
+    """Also where the trigger that drops stored answers has not seen the change."""
+    by_ward = "SELECT ward, count(*) FROM clinic.visit GROUP BY ward"
+    change = "UPDATE discreet._protected_table SET max_total_rows = {} WHERE relation = 'clinic.visit'::regclass"
+    asker.admin.execute("SET session_replication_role = replica")
+    try:
+        scales = []
+        for bound in ("NULL", "NULL", "4"):
+            asker.admin.execute(change.format(bound))
+            asker.json(by_ward, 1)
+            scales.append(float(asker.explain(by_ward, 1)["outputs"][1]["scale"]))
+        assert scales == pytest.approx([15, 15, 4])
+        assert [row[0] for row in asker.charges()] == [1, 1]
+    finally:
+        asker.admin.execute(change.format("NULL"))
+        asker.admin.execute("RESET session_replication_role")
+
+
 @pytest.mark.parametrize(
     "change",
     [

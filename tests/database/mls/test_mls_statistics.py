@@ -82,7 +82,9 @@ def test_versions_of_one_person_count_up_to_max_rows(unprotected: Askers, max_ro
     assert unprotected.number("S", "count(*)") == rows
 
 
-@pytest.mark.parametrize("options", [{}, {"max_rows": 2, "max_groups": 2}])
+@pytest.mark.parametrize(
+    "options", [{}, {"max_rows": 2, "max_groups": 2}, {"max_rows": 2, "max_groups": 2, "max_total_rows": 3}]
+)
 def test_one_person_moves_no_exact_total_further_than_planned(unprotected: Askers, options: dict[str, int]) -> None:
     """selftest() computes exact totals with and without the person with most rows, here one with three versions."""
     unprotected.load()

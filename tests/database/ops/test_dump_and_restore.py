@@ -13,7 +13,7 @@ from tests.databases import Connection, Database, MakeRole
 # what must be the same afterwards
 STATE = {
     "datasets": "SELECT * FROM discreet._dataset ORDER BY 1",
-    "protections": "SELECT relation::regclass::text, dataset, unit, policy, max_groups, max_rows,"
+    "protections": "SELECT relation::regclass::text, dataset, unit, policy, max_groups, max_rows, max_total_rows,"
     " max_epsilon, max_delta, unit_epsilon, min_group, fallback,"
     " protected_at FROM discreet._protected_table ORDER BY 1",
     "columns": "SELECT relation::regclass::text, column_name, lower, upper, categories, visibility"
@@ -76,6 +76,7 @@ def filled(admin: Connection, person: str, make_role: MakeRole) -> Connection:
         SELECT discreet.exempt_view('hr."Seen by ""all"');
         CREATE TABLE hr.dept (name text);
         SELECT discreet.protect('hr.dept', NULL, policy => 'public');
+        UPDATE discreet._protected_table SET max_total_rows = 7 WHERE relation = 'hr.person'::regclass;
         SELECT discreet.create_dataset('ζ people', 1, 1e-6, 'zcdp', 'bounded', '2.5 seconds');
         """
     )

@@ -87,6 +87,22 @@ def test_it_finds_a_person_who_counts_for_more_than_planned(office: Office) -> N
         office.admin.execute("DROP TABLE hr.twice")
 
 
+def test_a_person_in_many_groups_counts_for_no_more_than_all_rows_that_may(office: Office) -> None:
+    office.admin.execute(
+        """
+        CREATE TABLE hr.trip (id int, place text, cost int);
+        INSERT INTO hr.trip SELECT 1, chr(97 + n % 5), n FROM generate_series(1, 500) n;
+        SELECT discreet.protect('hr.trip', 'id', 'people', max_groups => 5, max_rows => 6, max_total_rows => 7),
+               discreet.describe_column('hr.trip', 'place', categories => '{a,b,c,d,e}'),
+               discreet.describe_column('hr.trip', 'cost', 0, 500);
+        """
+    )
+    try:
+        assert failed(office.admin, "neighbours in hr.trip") == []
+    finally:
+        office.admin.execute("DROP TABLE hr.trip")
+
+
 def test_an_empty_table_has_nobody_to_leave_out(admin: Connection) -> None:
     admin.execute("CREATE TABLE empty (id int PRIMARY KEY); SELECT discreet.protect('empty', 'id', epsilon => 1)")
     rows = admin.execute(SELFTEST).fetchall()

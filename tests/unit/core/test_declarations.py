@@ -186,6 +186,25 @@ def test_counts_have_a_least_value(name: str, least: int) -> None:
     )
 
 
+def test_the_rows_of_all_groups_may_be_bounded() -> None:
+    assert policy().max_total_rows is None
+    assert policy(max_total_rows=1).max_total_rows == 1
+    assert refusal(policy, max_total_rows=0) == (
+        "22023",
+        "max_total_rows is 0, but must be at least 1",
+        "Give a whole number from 1 on.",
+    )
+
+
+@pytest.mark.parametrize("other", ["personal", "audited"])
+def test_a_bound_on_the_rows_of_all_groups_belongs_to_noise(other: str) -> None:
+    assert refusal(policy, policy=other, max_total_rows=5) == (
+        "22023",
+        f"max_total_rows belongs to policy 'noisy', not to '{other}'",
+        "Leave max_total_rows out, or give policy => 'noisy'.",
+    )
+
+
 @pytest.mark.parametrize("number", NO_BUDGETS)
 def test_a_cap_per_question_is_a_budget(number: Decimal) -> None:
     assert refusal(policy, max_epsilon=number) == (

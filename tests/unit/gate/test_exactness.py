@@ -355,6 +355,7 @@ def test_sensitivities_are_in_the_unit_of_the_argument() -> None:
     told = sensitivities(*asked("SELECT ward, count(*), sum(cost), avg(cost) FROM clinic.visit GROUP BY ward"))
     assert [(one["measures"], one["groups"]) for one in told] == [("rows", 3), ("values", 3), ("centred", 3)]
     assert [float(str(one["per_group"])) for one in told] == pytest.approx([5, 5, 5 * 1000], rel=1e-5)
+    assert [float(str(one["in_all"])) for one in told] == pytest.approx([15, 15, 15 * 1000], rel=1e-5)
     (total,) = sensitivities(*asked(STAFF.format("sum(salary)")))
     assert (total["measures"], total["per_group"]) == ("total", "200000")
     (median,) = sensitivities(*asked(STAFF.format("percentile_disc(0.5) WITHIN GROUP (ORDER BY salary)")))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.corpus.sample import planned
 
 from discreet.gate.lint import CODES, findings
+from discreet.gate.names import Limits
 
 FOUND = [
     (
@@ -41,6 +44,13 @@ FOUND = [
 def test_a_code_is_found_where_it_belongs(code: str, question: str, other: str) -> None:
     assert code in [found for found, _, _ in findings(planned(question))]
     assert code not in [found for found, _, _ in findings(planned(other))]
+
+
+def test_a_finding_tells_how_many_rows_of_a_person_count() -> None:
+    asked = planned("SELECT count(*) FROM clinic.visit")
+    bounded = replace(asked, source=replace(asked.source, limits=Limits(3, 5, max_total_rows=7)))
+    told = [finding.rpartition(": ")[2] for plan in (asked, bounded) for _, finding, _ in findings(plan)]
+    assert told == ["at most 5 per group", "at most 5 per group, 7 in all"]
 
 
 def test_every_code_that_is_no_refusal_has_a_question_here() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -83,9 +86,14 @@ def test_a_measurement_of_nothing_still_has_noise() -> None:
     assert [Measurement(quantity, zero).sensitivity(1, True) for quantity in SUMS] == [1, 1, 1]
 
 
-def terms(sql: str, accounting: str = "pure", neighbours: str = "unbounded", amount: int = 1) -> Terms:
+def terms(
+    sql: str, accounting: str = "pure", neighbours: str = "unbounded", amount: int = 1, **limits: int | None
+) -> Terms:
     datasets = {name: Dataset(name, accounting, neighbours, Fraction(0)) for name in SCHEMA.datasets}
-    plan = planned(sql, schema=Schema(SCHEMA.relations, datasets))
+    visit = SCHEMA.relations["clinic", "visit"]
+    assert visit.protection is not None
+    changed = replace(visit, protection=replace(visit.protection, **limits))
+    plan = planned(sql, schema=Schema({**SCHEMA.relations, ("clinic", "visit"): changed}, datasets))
     return Terms.of(plan, Price(Accounting(accounting), Fraction(amount)), Fraction(0), plan.grouping.sets[0])
 
 
@@ -138,3 +146,129 @@ def test_under_bounded_neighbours_the_loss_of_a_bin_changes_twice() -> None:
     two = terms("SELECT count(*) FROM hr.employee", "zcdp", "bounded").choice(median).choice
     assert two.sensitivity == 2 * one.sensitivity
     assert two.price == one.price
+
+
+# -- a bound on the rows of all groups together
+
+COUNT, PEOPLE = Measurement(Quantity.ROWS, Subject()), Measurement(Quantity.PEOPLE, Subject())
+WAYS = [("pure", "unbounded"), ("pure", "bounded"), ("zcdp", "unbounded"), ("zcdp", "bounded")]
+
+
+@pytest.mark.parametrize(
+    ("accounting", "neighbours", "count", "total"),
+    [
+        ("pure", "unbounded", 7, 700),
+        ("pure", "bounded", 14, 1400),
+        ("zcdp", "unbounded", (7 * 5) ** 0.5, (7 * 5) ** 0.5 * 100),
+        ("zcdp", "bounded", (2 * 7 * 5) ** 0.5, 2 * (7 * 5) ** 0.5 * 100),
+    ],
+)
+def test_noise_is_for_the_rows_of_all_groups_together(
+    accounting: str, neighbours: str, count: float, total: float
+) -> None:
+    """Five rows in each of three groups, but seven in all: an L1 norm of 7, and an L2 norm of at most √(7 · 5)."""
+    found = terms(VISITS, accounting, neighbours, max_total_rows=7)
+    summed = Measurement(Quantity.TOTAL, Subject("x", None, Grid(0, -100, 100)))
+    assert float(found.norm(COUNT)) == pytest.approx(count)
+    assert float(found.norm(summed)) == pytest.approx(total)
+    assert float(found.norm(PEOPLE)) == pytest.approx(float(terms(VISITS, accounting, neighbours).norm(PEOPLE)))
+
+
+@pytest.mark.parametrize(("quantity", "slack"), [(Quantity.CENTRED, 2), (Quantity.SQUARES, 4 + 8 * 3)])
+@pytest.mark.parametrize(("total", "groups"), [(2, 2), (3, 3), (7, 3)])
+def test_what_cutting_adds_is_added_in_each_group_with_rows(
+    quantity: Quantity, slack: int, total: int, groups: int
+) -> None:
+    found = terms(VISITS, max_total_rows=total)
+    width = 3 if quantity is Quantity.CENTRED else 9
+    assert found.in_all(Measurement(quantity, Subject("x", None, Grid(0, 0, 3)))) == total * width + groups * slack
+
+
+@pytest.mark.parametrize(("accounting", "neighbours"), WAYS)
+@pytest.mark.parametrize("quantity", [*SUMS, Quantity.ROWS, Quantity.VALUES, Quantity.DISTINCT, Quantity.PEOPLE])
+@pytest.mark.parametrize("total", [15, 16, 10**6])
+def test_a_bound_that_cannot_be_met_changes_nothing(
+    accounting: str, neighbours: str, quantity: Quantity, total: int
+) -> None:
+    measured = Measurement(quantity, Subject("x", None, Grid(0, -3, 8)))
+    without, with_bound = (terms(VISITS, accounting, neighbours, max_total_rows=most) for most in (None, total))
+    assert with_bound == without
+    assert with_bound.norm(measured) == without.norm(measured)
+
+
+def test_without_groups_the_smaller_bound_holds() -> None:
+    one = "SELECT count(*) FROM clinic.visit"
+    assert [terms(one, max_total_rows=most).norm(COUNT) for most in (None, 7, 5, 2)] == [5, 5, 5, 2]
+
+
+def test_a_choice_in_each_group_costs_what_its_rows_are_of_all() -> None:
+    """Two choices of five rows each cost no less than three of seven rows in all."""
+    median = Measurement(Quantity.QUANTILE, Subject("x"), Fraction(1, 2))
+    shares = {most: terms(VISITS, max_total_rows=most).choice(median).choice for most in (None, 7, 5, 2)}
+    assert {most: choice.price.amount for most, choice in shares.items()} == {
+        None: Fraction(1, 6), 7: Fraction(1, 4), 5: Fraction(1, 2), 2: Fraction(1, 2),
+    }  # fmt: skip
+    assert shares[7].sensitivity == shares[5].sensitivity == 5
+    assert shares[2].sensitivity == 2
+
+
+def rows_of_a_person(groups: int, rows: int, total: int, places: int) -> Iterator[tuple[int, ...]]:
+    """All that one person may have in so many places."""
+    for found in product(range(rows + 1), repeat=places):
+        if sum(found) <= total and sum(map(bool, found)) <= groups:
+            yield found
+
+
+def norm_of(vector: list[int], accounting: str) -> float:
+    return sum(map(abs, vector)) if accounting == "pure" else sum(x * x for x in vector) ** 0.5
+
+
+@pytest.mark.parametrize(("accounting", "neighbours"), WAYS)
+@pytest.mark.parametrize("signed", [False, True], ids=["counts", "sums"])
+@pytest.mark.parametrize(
+    ("groups", "rows", "total"), [(1, 3, 3), (2, 3, 4), (2, 2, 1), (3, 2, 3), (2, 3, 5), (3, 1, 2)]
+)
+def test_nobody_changes_more_than_the_norm(
+    accounting: str, neighbours: str, signed: bool, groups: int, rows: int, total: int
+) -> None:
+    """All vectors that one person can add, or, under bounded neighbours, one person can make of another's."""
+    quantity = Quantity.TOTAL if signed else Quantity.ROWS
+    measured = Measurement(quantity, Subject("x", None, Grid(0, -1, 1) if signed else None))
+    limits = {"max_groups": groups, "max_rows": rows, "max_total_rows": total}
+    most = float(terms(VISITS, accounting, neighbours, **limits).norm(measured))
+    places = min(2 * groups, 4)
+    added = list(rows_of_a_person(groups, rows, total, places))
+    removed = added if neighbours == "bounded" else [(0,) * places]
+    sign = -1 if signed else 1
+    changes = (norm_of([a - sign * b for a, b in zip(one, other, strict=True)], accounting)
+               for one in added for other in removed)  # fmt: skip
+    assert max(changes) <= most * (1 + 1e-9)
+    if accounting == "pure" and groups <= 2:
+        assert max(norm_of(list(one), accounting) for one in added) * (2 if neighbours == "bounded" else 1) == most
+
+
+@pytest.mark.parametrize("accounting", ["pure", "zcdp"])
+@pytest.mark.parametrize("quantity", SUMS)
+@given(data=st.data(), rows=st.integers(1, 4), groups=st.integers(1, 4), total=st.integers(1, 9))
+def test_two_people_with_any_values_differ_by_no_more_than_the_norm(
+    accounting: str, quantity: Quantity, data: st.DataObject, rows: int, groups: int, total: int
+) -> None:
+    low, high = sorted(data.draw(st.tuples(st.integers(-9, 9), st.integers(-9, 9))))
+    grid = Grid(0, low, high)
+    values = st.lists(st.lists(st.integers(low, high), max_size=7), min_size=groups, max_size=groups)
+
+    def added() -> list[int]:
+        left, numbers = total, []
+        for held in data.draw(values):
+            counted = min(len(held), rows, left)
+            left -= counted
+            numbers.append(contribution(quantity, grid, held, counted) if counted else 0)
+        return numbers
+
+    measured = Measurement(quantity, Subject("x", None, grid))
+    limits = {"max_groups": groups, "max_rows": rows, "max_total_rows": total}
+    found = [terms(VISITS, accounting, way, **limits) for way in ("unbounded", "bounded")]
+    one, other = added(), added()
+    assert norm_of(one, accounting) <= float(found[0].norm(measured)) * (1 + 1e-9)
+    differ = [a - b for a, b in zip(one, other, strict=True)]
+    assert norm_of(differ, accounting) <= float(found[1].norm(measured)) * (1 + 1e-9)

@@ -62,6 +62,7 @@ def test_what_the_ledger_describes_becomes_a_schema() -> None:
     kept = {
         "dataset": "d", "unit": "id", "policy": "noisy", "max_groups": 2, "max_rows": 3, "max_epsilon": "0.5",
         "max_delta": None, "single": True, "may_ask": True, "min_group": 10, "fallback": None, "relation": 1,
+        "max_total_rows": 4,
     }  # fmt: skip
     described = {
         "relations": [
@@ -86,7 +87,7 @@ def test_what_the_ledger_describes_becomes_a_schema() -> None:
     schema = schema_from_json(described)
     (relation,) = schema.relations.values()
     assert relation.protection is not None
-    assert relation.protection.max_epsilon == Fraction(1, 2)
+    assert (relation.protection.max_epsilon, relation.protection.max_total_rows) == (Fraction(1, 2), 4)
     assert relation.columns["x"].bounds == (Fraction(1, 10), Fraction(2000))
     assert [relation.columns[name].family for name in "xy"] == [Family.FLOAT, Family.OTHER]
     assert relation.combinations == (Combination(frozenset("xy"), nulls=True),)
@@ -97,6 +98,7 @@ def relation_with(**changed: object) -> dict[str, object]:
     kept = {
         "dataset": "d", "unit": "id", "policy": "noisy", "max_groups": 1, "max_rows": 1, "max_epsilon": None,
         "max_delta": None, "single": True, "may_ask": True, "min_group": 10, "fallback": None, "relation": 1,
+        "max_total_rows": None,
     }  # fmt: skip
     entry = {"asked_schema": None, "asked_name": "t", "schema": "s", "name": "t", "columns": []}
     keys: dict[str, object] = {"unique_keys": [], "combinations": []}

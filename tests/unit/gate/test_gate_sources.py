@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pglast import parse_sql
-from tests.corpus.sample import SCHEMA, TABLES
+from tests.corpus.sample import SCHEMA, TABLES, protection, table
 
 from discreet.core.errors import DiscreetError
 from discreet.gate.names import Limits, Source
@@ -93,6 +93,43 @@ def test_rows_without_a_person_are_left_out_of_a_subquery() -> None:
 def test_a_join_has_the_wider_reach_and_the_stricter_cap() -> None:
     joined = source("clinic.patient p JOIN clinic.visit v ON p.id = v.patient_id")
     assert joined.limits == Limits(3, 5) == source("clinic.visit").limits
+
+
+def noted(max_total_rows: int | None) -> Relation:
+    """A second table about patients with several rows each."""
+    kept = protection("patients", "who", False, max_groups=2, max_rows=9, max_total_rows=max_total_rows)
+    return table("clinic.note", kept, Column("who", "integer", identifies=True), Column("x", "integer"))
+
+
+@pytest.mark.parametrize(
+    ("text", "total", "expected"),
+    [
+        ("clinic.note", 12, 12),
+        ("clinic.note", None, None),
+        ("clinic.note n CROSS JOIN public.zip_area z", 12, 12),
+        ("public.zip_area z CROSS JOIN clinic.note n", 12, 12),
+        ("clinic.patient p JOIN clinic.note n ON p.id = n.who", 12, 12),
+        ("clinic.note n LEFT JOIN clinic.patient p ON p.id = n.who", None, None),
+        ("(SELECT who AS w FROM clinic.note UNION ALL SELECT id FROM clinic.patient) u", 12, 12),
+        ("clinic.visit v JOIN clinic.note n ON v.patient_id = n.who", 12, None),
+        ("(SELECT who AS w FROM clinic.note UNION ALL SELECT patient_id FROM clinic.visit) u", 12, None),
+    ],
+)
+def test_the_widest_bound_on_all_rows_holds(text: str, total: int | None, expected: int | None) -> None:
+    assert source(text, with_tables(noted(total))).limits.max_total_rows == expected
+
+
+def test_of_two_bounds_on_all_rows_the_larger_holds() -> None:
+    assert (Limits(max_total_rows=3) | Limits(max_total_rows=5)).max_total_rows == 5
+    assert (Limits(max_total_rows=3) | Limits()).max_total_rows is None
+
+
+@pytest.mark.parametrize(
+    ("total", "rows"), [(None, (9, 18)), (100, (9, 18)), (18, (9, 18)), (12, (9, 12)), (4, (4, 4))]
+)
+def test_rows_of_a_person_are_those_in_a_group_and_in_all(total: int | None, rows: tuple[int, int]) -> None:
+    limits = Limits(2, 9, max_total_rows=total)
+    assert (limits.rows(), limits.rows(2)) == rows
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,7 @@ class Policy:
     unit_epsilon: Decimal | None = None
     min_group: int = 10
     fallback: str | None = None
+    max_total_rows: int | None = None
 
     def __post_init__(self) -> None:
         one_of("policy", self.policy, POLICIES)
@@ -132,12 +133,15 @@ class Policy:
         at_least("max_groups", self.max_groups, 1)
         at_least("max_rows", self.max_rows, 1)
         at_least("min_group", self.min_group, 2)
+        if self.max_total_rows is not None:
+            at_least("max_total_rows", self.max_total_rows, 1)
         if self.max_epsilon is not None:
             epsilon_limit("max_epsilon", self.max_epsilon)
         if self.max_delta is not None:
             delta_limit("max_delta", self.max_delta)
         self._check_belongs("unit_epsilon", "personal")
         self._check_belongs("fallback", "audited")
+        self._check_belongs("max_total_rows", "noisy")
         if self.policy == "personal":
             personal = epsilon_limit("unit_epsilon", self.unit_epsilon)
             if not SMALLEST_UNIT_EPSILON <= personal <= LARGEST_UNIT_EPSILON:

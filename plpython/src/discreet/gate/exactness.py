@@ -276,11 +276,12 @@ def sensitivities(plan: Plan, terms: Sequence[Terms]) -> list[dict[str, object]]
     told: list[dict[str, object]] = []
     for measurement in plan.measurements:
         if measurement.fraction is not None:
-            choices = (some.choice(measurement) for some in terms)
-            per_group = max(Fraction(found.choice.sensitivity, found.unit) for found in choices)
+            choices = [(some.choice(measurement), Fraction(some.total, some.rows)) for some in terms]
+            per_group = max(Fraction(found.choice.sensitivity, found.unit) for found, _ in choices)
+            in_all = max(Fraction(found.choice.sensitivity, found.unit) * groups for found, groups in choices)
         else:
-            most = max(Fraction(measurement.sensitivity(some.rows, some.single)) for some in terms)
-            per_group = most * unit(measurement)
+            per_group = max(some.in_group(measurement) for some in terms) * unit(measurement)
+            in_all = max(some.in_all(measurement) * some.acts for some in terms) * unit(measurement)
         told.append(
             {
                 "measures": measurement.quantity.value,
@@ -288,6 +289,7 @@ def sensitivities(plan: Plan, terms: Sequence[Terms]) -> list[dict[str, object]]
                 "where": measurement.subject.condition,
                 "per_group": written(per_group),
                 "groups": max(some.reach for some in terms),
+                "in_all": written(in_all),
             }
         )
     return told

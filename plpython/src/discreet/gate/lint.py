@@ -27,7 +27,11 @@ def unknown_groups(plan: Plan) -> str | None:
 
 
 def many_rows(plan: Plan) -> str | None:
-    return None if plan.source.single else f"at most {plan.source.limits.max_rows} per group"
+    if plan.source.single:
+        return None
+    limits = plan.source.limits
+    in_all = "" if limits.max_total_rows is None else f", {limits.max_total_rows} in all"
+    return f"at most {limits.rows()} per group{in_all}"
 
 
 def many_measurements(plan: Plan) -> str | None:
@@ -64,7 +68,7 @@ CODES = (
     Code(
         "L002",
         "a person counts for a limited number of rows",
-        "max_rows of discreet.protect() says how many.",
+        "max_rows and max_total_rows of discreet.protect() say how many.",
         many_rows,
     ),
     Code("L003", "one epsilon is split over many numbers", "Fewer aggregates are more exact.", many_measurements),

@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from math import ceil
 
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace, additive_noise
 from discreet.dp.estimate import Kind, assemble
@@ -41,13 +42,20 @@ class Terms:
 
     The price is split evenly over the `measurements` that have no epsilon of their own, and is None where all have;
     what is charged is the sum of all (sequential composition). Noise of one measurement is calibrated to the whole
-    vector of its groups: one person changes at most `groups` of them by at most the sensitivity s each, that is
-    groups · s in L1 and √groups · s in L2.
+    vector of its groups. One person has at most `rows` rows in each of at most `groups` groups, and `total` rows in all
+    of them: changes at most `groups` numbers by at most s, the sensitivity for `rows`, and all together by at most S,
+    that for `total`. So with n = S / s ≤ groups, to which it comes where `total` = rows · groups, the change is at most
+    n · s in L1; and since Σ x² ≤ max |x| · Σ |x| ≤ s · S, at most √n · s in L2.
 
     Under bounded neighbours a change is a removal plus an addition (`acts` = 2): twice as much in L1. In L2 it depends.
-    Where all contributions have one sign, removal and addition in the same group cancel, so the most is s in each of
-    twice as many groups, √2 √groups · s. Where they can have both, the same group may change by 2 s: 2 √groups · s. The
-    loss of a quantile's bin likewise changes by twice its sensitivity.
+    Where all contributions of a person lie between 0 and the most, those of the removed and of the added person differ
+    in a group by no more than the larger, so the squares add up to no more than those of both: √2 √n · s. (Cut squares
+    may be below 0, but even then differ by no more than what the sensitivity for the larger number of rows says.) Where
+    contributions can have both signs, the same group may change by 2 s: 2 √n · s.
+
+    The choice of a quantile's bin in a group costs in proportion to the change of its losses, or to its square under
+    zcdp; losses change by at most the sensitivity for `rows` · `acts` in a group, and all together by at most n times
+    as much, so each group has the n-th part of the price.
     """
 
     price: Price | None
@@ -55,6 +63,7 @@ class Terms:
     groups: int
     acts: int
     rows: int
+    total: int
     single: bool
     measurements: int
     accounting: str
@@ -64,15 +73,24 @@ class Terms:
         limits = plan.source.limits
         groups = limits.max_groups if keys and not plan.source.single else 1
         doubled = 2 if plan.dataset.neighbours == Neighbours.BOUNDED else 1
-        rows = 1 if plan.source.single else limits.max_rows
+        rows, total = (1, 1) if plan.source.single else (limits.rows(), limits.rows(groups))
         if plan.personal is not None:  # noise is for one row: who has more of them pays for each
-            groups = rows = 1
-        return cls(price, delta, groups, doubled, rows, plan.source.single, plan.sharing, plan.dataset.accounting)
+            groups = rows = total = 1
+        single, accounting = plan.source.single, plan.dataset.accounting
+        return cls(price, delta, groups, doubled, rows, total, single, plan.sharing, accounting)
 
     @property
     def reach(self) -> int:
         """The most groups that change."""
         return self.groups * self.acts
+
+    def in_group(self, measurement: Measurement) -> int:
+        """s: the most that adding or removing one person changes the number of one group."""
+        return measurement.sensitivity(self.rows, self.single)
+
+    def in_all(self, measurement: Measurement) -> int:
+        """S: the most that it changes the numbers of all groups, added up."""
+        return measurement.sensitivity(self.total, self.single, self.groups)
 
     @cached_property
     def share(self) -> Price:
@@ -92,22 +110,24 @@ class Terms:
         return self._noises[measurement]
 
     def _noise(self, measurement: Measurement) -> Noise:
-        sensitivity = Fraction(measurement.sensitivity(self.rows, self.single))
-        price = self.price_of(measurement)
-        if price.accounting is Accounting.PURE:
-            whole = sensitivity * self.reach
-        elif measurement.quantity in (Quantity.TOTAL, Quantity.CENTRED):
-            whole = sensitivity * self.acts * sqrt_above(Fraction(self.groups))
-        else:
-            whole = sensitivity * sqrt_above(Fraction(self.reach))
-        return additive_noise(whole, price, self.reach)
+        return additive_noise(self.norm(measurement), self.price_of(measurement), self.reach)
+
+    def norm(self, measurement: Measurement) -> Fraction:
+        """The most that one person changes the vector of all groups: in L1 for a pure price, in L2 for one of zcdp."""
+        sensitivity = Fraction(self.in_group(measurement))
+        groups = self.in_all(measurement) / sensitivity
+        if self.price_of(measurement).accounting is Accounting.PURE:
+            return sensitivity * self.acts * groups
+        if measurement.quantity in (Quantity.TOTAL, Quantity.CENTRED):
+            return sensitivity * self.acts * sqrt_above(groups)
+        return sensitivity * sqrt_above(self.acts * groups)
 
     def threshold(self) -> ThresholdedRelease:
         return ThresholdedRelease(self.share, self.delta, self.reach)
 
     def choice(self, measurement: Measurement) -> QuantileChoice:
         assert measurement.fraction is not None
-        price = self.price_of(measurement).split(self.groups)[0]
+        price = self.price_of(measurement).split(ceil(Fraction(self.total, self.rows)))[0]
         return QuantileChoice.of(measurement.fraction, price, rows=self.rows * self.acts)
 
     def check(self, measurement: Measurement) -> None:

@@ -1,8 +1,8 @@
 """What is measured: exact integers per group, each with the most that one person can change it.
 
 A person has at most `rows` rows' worth in a group: a person with more counts as `rows` rows of the own average. That
-is a function of this person's rows alone, so no order and no choice comes in; where values must be chosen (distinct
-values, quantiles) a keyed hash with a fresh secret chooses.
+is a function of this person's rows alone, so no order and no choice comes in; where something must be chosen (groups
+in which rows count, distinct values, quantiles) a keyed hash with a fresh secret chooses.
 """
 
 from __future__ import annotations
@@ -75,22 +75,23 @@ class Measurement:
     bins: EqualBins | LogarithmicBins | None = None
     own: OwnEpsilon | None = None
 
-    def sensitivity(self, rows: int, single: bool) -> int:
-        """The most that adding or removing one person changes this number in one group.
+    def sensitivity(self, rows: int, single: bool, groups: int = 1) -> int:
+        """The most that adding or removing one person changes the numbers of so many groups, added up.
 
-        With more than one row per person, scaled sums are cut to integers, hence the 2 (of a centred sum, which is
-        twice a sum) and the 12 grid widths (of centred squares, 4 q - 4 c s + c² n with |c| at most 2 reaches).
+        The person has so many `rows` in all of them together, and counts in no more groups than that. With more than
+        one row per person, scaled sums are cut to integers, hence in each group the 2 (of a centred sum, which is twice
+        a sum) and the 4 + 8 reaches (of centred squares, 4 q - 4 c s + c² n with |c| at most 2 reaches).
         """
-        grid = self.subject.grid
+        grid, filled = self.subject.grid, min(groups, rows)
         if self.quantity is Quantity.PEOPLE:
-            return 1
+            return groups
         if self.quantity in (Quantity.ROWS, Quantity.VALUES, Quantity.DISTINCT):
             return rows
         assert grid is not None
         if self.quantity is Quantity.TOTAL:
-            return max(rows * grid.reach, 1)
+            return max(rows * grid.reach, filled)
         if self.quantity is Quantity.CENTRED:
-            return max(rows * grid.width + (0 if single else 2), 1)
+            return max(rows * grid.width + (0 if single else 2 * filled), filled)
         if self.quantity is Quantity.SQUARES:
-            return max(rows * grid.width**2 + (0 if single else 4 + 8 * grid.reach), 1)
+            return max(rows * grid.width**2 + (0 if single else (4 + 8 * grid.reach) * filled), filled)
         raise AssertionError("a quantile is chosen, not measured with additive noise")

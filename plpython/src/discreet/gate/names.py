@@ -27,12 +27,21 @@ UNLIMITED = {"character": "pg_catalog.bpchar", "bit": 'pg_catalog."bit"'}
 
 @dataclass(frozen=True)
 class Limits:
-    """What the policies of the tables involved allow; the strictest cap, the widest reach."""
+    """What the policies of the tables involved allow; the strictest cap, the widest reach.
+
+    Without `max_total_rows` there is no such bound, which is wider than any.
+    """
 
     max_groups: int = 1
     max_rows: int = 1
     max_epsilon: Fraction | None = None
     max_delta: Fraction | None = None
+    max_total_rows: int | None = None
+
+    def rows(self, groups: int = 1) -> int:
+        """The most rows of one person that count in so many groups together."""
+        most = self.max_rows * groups
+        return most if self.max_total_rows is None else min(most, self.max_total_rows)
 
     def __or__(self, other: Limits) -> Limits:
         return Limits(
@@ -40,11 +49,16 @@ class Limits:
             max(self.max_rows, other.max_rows),
             least(self.max_epsilon, other.max_epsilon),
             least(self.max_delta, other.max_delta),
+            widest(self.max_total_rows, other.max_total_rows),
         )
 
 
 def least(a: Fraction | None, b: Fraction | None) -> Fraction | None:
     return b if a is None else a if b is None else min(a, b)
+
+
+def widest(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else max(a, b)
 
 
 @dataclass(frozen=True)

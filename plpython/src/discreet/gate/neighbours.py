@@ -32,14 +32,16 @@ def excess(asked: Plan, here: Totals, there: Totals) -> list[str]:
     findings = []
     for measurement in asked.measurements:
         if measurement.quantity is Quantity.QUANTILE:
-            most = terms.rows
+            most, in_all = terms.rows, terms.total
             moved = bins_moved(measurement, here, there)
             findings += losses_moved(measurement, here, there, terms)
         else:
-            most = measurement.sensitivity(terms.rows, terms.single)
+            most, in_all = terms.in_group(measurement), terms.in_all(measurement)
             moved = numbers_moved(here.numbers[measurement], there.numbers[measurement])
         if len(moved) > terms.reach:
             findings.append(f"{measurement} moved in {len(moved)} groups, not {terms.reach}")
+        if sum(moved.values()) > in_all:
+            findings.append(f"{measurement} moved by {sum(moved.values())} in all groups, not {in_all}")
         findings += [f"{measurement} moved by {by} in {group}, not {most}" for group, by in moved.items() if by > most]
     return findings
 

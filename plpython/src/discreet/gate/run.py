@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from discreet.dp.grid import Grid
 from discreet.gate.measurements import Measurement, Quantity, Subject
+from discreet.gate.names import Limits
 from discreet.gate.plan import Plan
 from discreet.gate.schema import Family
 from discreet.gate.values import operator, output_text
@@ -121,7 +122,8 @@ def people_sql(
     given = [
         f"{seed}::pg_catalog.int8",
         str(limits.max_groups),
-        str(limits.max_rows),
+        str(limits.rows()),
+        f"{limits.rows(limits.max_groups)}::pg_catalog.int8",
         f"'{''.join(subjects.values())}'",
     ]
     arguments = ", ".join(["u", *given, *values.values(), *(f"k{key}" for key in keys)])
@@ -158,9 +160,13 @@ def nested_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measuremen
     )
     # by position: a column of the table may have the name of one of ours
     grouped = f"SELECT {person} FROM {plan.source.sql}{where(plan, keys)}{group_by(1 + len(keys))}"
-    rows = plan.source.limits.max_rows
-    columns = [f"{person_sql(m, pieces, rows)} AS m{n}" for n, m in enumerate(measurements)]
     chosen = chosen_groups(plan, keys, grouped, seed)
+    rows = dict.fromkeys(pieces.values(), str(plan.source.limits.rows()))
+    if is_bounded_in_all(plan, keys):
+        counts = dict.fromkeys(pieces[person_pieces(m)[0]] for m in measurements)
+        rows = {count: f"rows_of_{count}" for count in counts}
+        chosen = counted_rows(plan.source.limits, chosen, rows)
+    columns = [f"{person_sql(m, pieces, rows)} AS m{n}" for n, m in enumerate(measurements)]
     return f"SELECT {', '.join(outer_texts(keys) + columns)} FROM ({chosen}) AS person{group_by(len(keys))}"
 
 
@@ -230,17 +236,18 @@ def person_pieces(measurement: Measurement) -> list[str]:
     return pieces
 
 
-def person_sql(measurement: Measurement, pieces: dict[str, str], rows: int) -> str:
-    """The sum over persons, each with at most `rows` rows' worth."""
+def person_sql(measurement: Measurement, pieces: dict[str, str], rows_of: dict[str, str]) -> str:
+    """The sum over persons, each with at most as many rows' worth as `rows_of` has for the count."""
     count, *sums = (pieces[piece] for piece in person_pieces(measurement))
     if measurement.quantity is Quantity.PEOPLE:
         return f"pg_catalog.count(*) FILTER (WHERE {operator('>', count, '0')})"
+    rows = rows_of[count]
     capped = f"COALESCE(pg_catalog.sum(LEAST({count}, {rows})), 0)"
     if measurement.quantity is Quantity.ROWS:
         return capped
     total, *squares = (
-        f"COALESCE(pg_catalog.sum(CASE WHEN {operator('>', count, str(rows))}"
-        f" THEN pg_catalog.div({operator('*', numeric(s), str(rows))}, {count}) ELSE {s} END), 0)"
+        f"COALESCE(pg_catalog.sum(CASE WHEN {operator('>', count, rows)}"
+        f" THEN pg_catalog.div({operator('*', numeric(s), rows)}, {count}) ELSE {s} END), 0)"
         for s in sums
     )
     return combined(measurement, capped, total, squares[0] if squares else "0")
@@ -248,12 +255,31 @@ def person_sql(measurement: Measurement, pieces: dict[str, str], rows: int) -> s
 
 def chosen_groups(plan: Plan, keys: tuple[int, ...], grouped: str, seed: int) -> str:
     """Persons in at most max_groups groups each; who is in more keeps those that the keyed hash puts first."""
-    if known_groups(plan, keys) <= plan.source.limits.max_groups:
+    if known_groups(plan, keys) <= plan.source.limits.max_groups and not is_bounded_in_all(plan, keys):
         return grouped
     order = group_order(keys, seed)
     place = f"pg_catalog.row_number() OVER (PARTITION BY u ORDER BY {order})"
     ranked = f"SELECT *, {place} AS place FROM ({grouped}) AS grouped"
     return f"SELECT * FROM ({ranked}) AS ranked WHERE {operator('<=', 'place', str(plan.source.limits.max_groups))}"
+
+
+def is_bounded_in_all(plan: Plan, keys: tuple[int, ...]) -> bool:
+    """Whether there may be so many groups that max_total_rows can be exceeded."""
+    limits = plan.source.limits
+    groups = int(min(known_groups(plan, keys), limits.max_groups))
+    return limits.rows(groups) < limits.rows() * groups
+
+
+def counted_rows(limits: Limits, chosen: str, rows: dict[str, str]) -> str:
+    """Beside each count of `rows`, under the name there, the rows that count: none after max_total_rows of them."""
+    before = "(PARTITION BY u ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+    most = limits.rows()
+    columns = []
+    for count, name in rows.items():
+        used = f"COALESCE(pg_catalog.sum(LEAST({count}, {most})) OVER before, 0)"
+        left = operator("-", str(limits.max_total_rows), used)
+        columns.append(f"GREATEST(LEAST({most}, {left}), 0) AS {name}")
+    return f"SELECT *, {', '.join(columns)} FROM ({chosen}) AS chosen WINDOW before AS {before}"
 
 
 def known_groups(plan: Plan, keys: tuple[int, ...]) -> float:
@@ -273,7 +299,7 @@ def person_secret(seed: int) -> str:
 
 
 def distinct_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, seed: int) -> str:
-    """Distinct values, at most max_rows of them per person and group."""
+    """Distinct values, of each person at most max_rows in a group and max_total_rows in all."""
     chosen = chosen_rows(plan, keys, measurement.subject, seed, distinct=True)
     columns = ", ".join([*outer_texts(keys), "pg_catalog.count(DISTINCT x) AS m0"])
     return f"SELECT {columns} FROM ({chosen}) AS chosen{group_by(len(keys))}"
@@ -295,7 +321,10 @@ def quantile_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, se
 
 
 def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, distinct: bool) -> str:
-    """Rows of persons in chosen groups, at most max_rows per person and group, by a keyed hash of the value."""
+    """Rows of persons in chosen groups, at most max_rows per person and group, by a keyed hash of the value.
+
+    Groups come in their order until there are max_total_rows of a person.
+    """
     limits = plan.source.limits
     columns = ", ".join([f"{plan.source.unit} AS u", *key_columns(plan, keys), f"{subject.argument} AS x"])
     rows = f"SELECT {'DISTINCT ' if distinct else ''}{columns} FROM {plan.source.sql}{where(plan, keys, subject)}"
@@ -306,9 +335,13 @@ def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, 
     if keys:
         group = f"pg_catalog.dense_rank() OVER (PARTITION BY u ORDER BY {group_order(keys, seed)})"
     ranked = f"SELECT *, {place} AS row_place, {group} AS group_place FROM ({rows}) AS kept WHERE x IS NOT NULL"
-    rows_kept = operator("<=", "row_place", str(limits.max_rows))
+    rows_kept = operator("<=", "row_place", str(limits.rows()))
     groups_kept = operator("<=", "group_place", str(limits.max_groups))
-    return f"SELECT * FROM ({ranked}) AS ranked WHERE {rows_kept} AND {groups_kept}"
+    kept = f"FROM ({ranked}) AS ranked WHERE {rows_kept} AND {groups_kept}"
+    if not is_bounded_in_all(plan, keys):
+        return f"SELECT * {kept}"
+    counted = f"SELECT *, pg_catalog.row_number() OVER (PARTITION BY u ORDER BY group_place, row_place) AS place {kept}"
+    return f"SELECT * FROM ({counted}) AS counted WHERE {operator('<=', 'place', str(limits.max_total_rows))}"
 
 
 def grid_sql(subject: Subject) -> str:

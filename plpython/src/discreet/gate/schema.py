@@ -83,6 +83,7 @@ class Protection:
     min_group: int = 10
     fallback: str | None = None
     relation: int = 0
+    max_total_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ def _relation(entry: Mapping[str, Any]) -> Relation:
     protection = kept and Protection(
         kept["dataset"], kept["unit"], kept["policy"], kept["max_groups"], kept["max_rows"],
         _fraction(kept["max_epsilon"]), _fraction(kept["max_delta"]), kept["single"], kept["may_ask"],
-        kept["min_group"], kept["fallback"], kept["relation"],
+        kept["min_group"], kept["fallback"], kept["relation"], kept["max_total_rows"],
     )  # fmt: skip
     keys = tuple(frozenset(key) for key in entry["unique_keys"])
     combinations = tuple(Combination(frozenset(each["columns"]), each["nulls"]) for each in entry["combinations"])

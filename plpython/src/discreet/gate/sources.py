@@ -142,7 +142,10 @@ class Sources:
             return Source(sql, (named,), None, None, False)
         unit = f"{identifier(alias)}.{identifier(kept.unit)}"
         named = Named(alias, columns, unit, frozenset([called[kept.unit]]), hidden=hidden)
-        limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta)
+        total = kept.max_total_rows
+        if total is None and kept.single:  # what is joined to it keeps its own bound
+            total = kept.max_groups * kept.max_rows
+        limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta, total)
         # single needs a unit that is NOT NULL in every part
         family = relation.columns[kept.unit].family
         return Source(sql, (named,), unit, kept.dataset, kept.single, limits, owned=kept.single, family=family)
@@ -307,8 +310,9 @@ class Sources:
             {(named.alias, column) for column in key} <= matched for named in public.names for key in named.unique_keys
         )
         single = people.single and once and len(public.names) == 1
-        limits = people.limits | public.limits
-        return Source(sql, names, people.unit, people.dataset, single, limits, True, compared, family=people.family)
+        return Source(
+            sql, names, people.unit, people.dataset, single, people.limits, True, compared, family=people.family
+        )
 
     def links_units(self, conjunct: Any, left: Source, right: Source) -> bool:
         """Whether this is unit = unit, of one name on each side, and of types in which nobody equals two others."""

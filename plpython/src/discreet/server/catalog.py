@@ -304,12 +304,14 @@ class DatabaseCatalog:
     def add_protection(self, relation: Relation, dataset: str | None, policy: Policy) -> None:
         self._run(
             "INSERT INTO discreet._protected_table (relation, dataset, unit, policy, max_groups, max_rows, max_epsilon,"
-            " max_delta, unit_epsilon, min_group, fallback) VALUES (:oid::oid, :dataset::text, :unit::name,"
-            " :policy::text, :max_groups::int, :max_rows::int, :max_epsilon::numeric, :max_delta::numeric,"
-            " :unit_epsilon::numeric, :min_group::int, :fallback::text)",
+            " max_delta, unit_epsilon, min_group, fallback, max_total_rows)"
+            " VALUES (:oid::oid, :dataset::text, :unit::name, :policy::text,"
+            " :max_groups::int, :max_rows::int, :max_epsilon::numeric, :max_delta::numeric,"
+            " :unit_epsilon::numeric, :min_group::int, :fallback::text, :max_total_rows::int)",
             oid=relation.oid, dataset=dataset, unit=policy.unit, policy=policy.policy, max_groups=policy.max_groups,
             max_rows=policy.max_rows, max_epsilon=policy.max_epsilon, max_delta=policy.max_delta,
             unit_epsilon=policy.unit_epsilon, min_group=policy.min_group, fallback=policy.fallback,
+            max_total_rows=policy.max_total_rows,
         )  # fmt: skip
         self._run(
             "INSERT INTO discreet._past_protection AS past (relation, dataset, unit)"

@@ -66,8 +66,11 @@ def protect(
     unit_epsilon: Decimal | None,
     min_group: int,
     fallback: str | None,
+    max_total_rows: int | None,
 ) -> None:
-    wished = Policy(unit, policy, max_groups, max_rows, max_epsilon, max_delta, unit_epsilon, min_group, fallback)
+    wished = Policy(
+        unit, policy, max_groups, max_rows, max_epsilon, max_delta, unit_epsilon, min_group, fallback, max_total_rows
+    )
     curation.protect(DatabaseCatalog(plpy), relation, dataset, epsilon, delta, wished)
 
 
