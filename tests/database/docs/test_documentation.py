@@ -20,7 +20,11 @@ from discreet.dp.quantile import QuantileChoice
 from discreet.gate.measurements import BINS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"(?:<!-- role: (\w+) -->\n)?```sql\n(.*?)```\n(?:```text\n(.*?)```)?", re.DOTALL)
+LINKED = [*PAGES, *(ROOT / name for name in ("docker/README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"))]
+# a block runs as postgres in the demo's database, unless it says otherwise: as a role, in a new database, or not at all
+BLOCK = re.compile(
+    r"(?:<!-- (role|database|not run): ([^>]+) -->\n)?```sql\n(.*?)```\n(?:```text\n(.*?)```)?", re.DOTALL
+)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +40,28 @@ def demo_database(cluster: Cluster) -> Iterator[Database]:
 
 
 def blocks(page: Path) -> list[tuple[str, str, str | None]]:
-    return [(role or "postgres", sql, output) for role, sql, output in BLOCK.findall(page.read_text())]
+    """Role, SQL and output, if one is told, of the blocks that run in the demo's database."""
+    found = BLOCK.findall(page.read_text())
+    return [(name or "postgres", sql, output) for kind, name, sql, output in found if kind in ("", "role")]
+
+
+def blocks_of_new_databases(page: Path) -> list[str]:
+    return [sql for kind, _, sql, _ in BLOCK.findall(page.read_text()) if kind == "database"]
+
+
+def fences(page: Path) -> Iterator[str]:
+    """The line that opens each block, and its first line."""
+    lines = page.read_text().splitlines()
+    marks = [number for number, line in enumerate(lines) if line.startswith("```")]
+    for number in marks[::2]:
+        yield f"{lines[number]} {lines[number + 1]}"
+
+
+def anchors(page: Path) -> set[str]:
+    """What GitHub makes of the headings: lower case, no punctuation, hyphens for blanks."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def hidden(page: Path, when: str) -> list[str]:
@@ -78,6 +103,26 @@ def test_every_sql_block_runs_and_prints_what_it_says(page: Path, demo_database:
         demo_database.cluster.sql(sql, "discreet_demo")
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of_new_databases(page)], ids=lambda page: page.name)
+def test_what_is_told_of_a_new_database_runs_in_one(page: Path, demo_database: Database) -> None:
+    cluster = demo_database.cluster
+    cluster.sql("CREATE DATABASE new_one")
+    try:
+        for sql in blocks_of_new_databases(page):
+            printed = run(Database(cluster, "new_one"), "postgres", sql)
+            assert "ERROR" not in printed, printed
+    finally:
+        cluster.sql("DROP DATABASE new_one")
+
+
+def test_every_block_says_what_it_is() -> None:
+    for page in LINKED:
+        for fence in fences(page):
+            assert re.match(r"```(sql|text|sh|ini)\b", fence), f"{page.name}: {fence}"
+            # nothing that could run hides as text
+            assert not re.match(r"```(text|sh|ini) (SELECT|CREATE|INSERT|GRANT|REVOKE|ALTER)\b", fence), fence
+
+
 def test_the_first_session_of_the_readme_is_that_of_the_demo() -> None:
     statements = [sql for _, sql, _ in blocks(ROOT / "README.md")]
     demo = tour.CHAPTERS["question"].read_text()
@@ -104,8 +149,12 @@ def test_the_reference_page_is_current(cluster: Cluster, template: str) -> None:
     assert (ROOT / "docs" / "reference.md").read_text() == reference(cluster, template)
 
 
-def test_every_link_in_the_documentation_leads_to_a_file() -> None:
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+def test_every_link_in_the_documentation_leads_to_a_file_and_a_heading() -> None:
+    for page in LINKED:
+        for target in re.findall(r"\]\(([^)]+)\)|src=\"([^\"]+)\"", page.read_text()):
+            file, _, anchor = "".join(target).partition("#")
+            if "://" in file:
+                continue
+            linked = page.parent / file if file else page
+            assert linked.exists(), f"{page.name}: {file}"
+            assert not anchor or anchor in anchors(linked), f"{page.name}: {file}#{anchor}"
