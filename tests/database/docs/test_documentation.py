@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 from collections.abc import Iterator
@@ -134,6 +135,23 @@ def test_the_first_session_of_the_readme_is_that_of_the_demo() -> None:
 def test_the_analysts_guide_says_how_exact_a_count_is() -> None:
     width = DiscreteLaplace.for_price(1, Price.of("0.1")).half_width()
     assert f"95 of 100 answers are within {width} people" in (ROOT / "docs" / "analyst.md").read_text()
+
+
+def test_the_concepts_say_how_exact_a_count_is() -> None:
+    concepts = (ROOT / "docs" / "concepts.md").read_text()
+    for epsilon in ("0.01", "0.1", "1"):
+        width = DiscreteLaplace.for_price(1, Price.of(epsilon)).half_width()
+        shares = " | ".join(f"{100 * width / people:g} %" for people in (500, 5000))
+        (line,) = [line for line in concepts.splitlines() if line.startswith(f"| {epsilon} | ±{width}")]
+        assert line.endswith(f" | {shares} |")
+
+
+def test_the_concepts_say_how_sure_anybody_can_be() -> None:
+    concepts = (ROOT / "docs" / "concepts.md").read_text()
+    totals, sure = re.findall(r"^\| (?:total epsilon|at most this sure) \| (.*) \|$", concepts, re.MULTILINE)
+    for total, bound in zip(totals.split(" | "), sure.split(" | "), strict=True):
+        probability = 100 / (1 + math.exp(-float(total)))
+        assert probability <= float(bound.rstrip(" %")) <= probability + 0.1
 
 
 def test_the_analysts_guide_says_how_exact_quantiles_are() -> None:
