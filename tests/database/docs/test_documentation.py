@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from demo import tour
-from dev.cluster import ROOT, Cluster
+from dev.cluster import ROOT, Cluster, throw_away
+from dev.interpreter import pg_config
 from dev.reference import reference
 from tests.conftest import Database
 
@@ -113,6 +115,33 @@ def test_what_is_told_of_a_new_database_runs_in_one(page: Path, demo_database: D
             assert "ERROR" not in printed, printed
     finally:
         cluster.sql("DROP DATABASE new_one")
+
+
+def test_the_recipe_restores_the_database_with_its_settings(demo_database: Database, tmp_path: Path) -> None:
+    """Its first two lines run on the old cluster, the others on a new one that preloads nothing by itself."""
+    text = (ROOT / "docs" / "operations.md").read_text()
+    (recipe,) = re.findall(r"^## Dump and restore\n.*?^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    lines = recipe.splitlines()
+    old = demo_database.cluster
+    old.sql("CREATE DATABASE hr TEMPLATE discreet_demo")
+    old.sql("ALTER DATABASE hr SET session_preload_libraries = 'discreet'")
+
+    def play(cluster: Cluster, commands: list[str]) -> str:
+        host = {"PGHOST": str(cluster.socket), "PGPORT": str(cluster.port), "PGUSER": "postgres"}
+        path = {"PATH": f"{pg_config('--bindir')}:{os.environ['PATH']}"}
+        script = ["sh", "-ec", "\n".join(commands)]
+        done = subprocess.run(script, capture_output=True, text=True, check=True, cwd=tmp_path, env=host | path)
+        return done.stdout
+
+    try:
+        play(old, lines[:2])
+        with throw_away(fsync="off", shared_preload_libraries="") as new:
+            told = play(new, lines[2:])
+            assert new.sql("SHOW session_preload_libraries", "hr") == "discreet"
+    finally:
+        old.sql("DROP DATABASE hr")
+    assert "loaded by session_preload_libraries" in told
+    assert "every charge fits the one before it" in told
 
 
 def test_every_block_says_what_it_is() -> None:
