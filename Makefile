@@ -23,7 +23,7 @@ help:  ## list every target
 
 ##-- the two commands
 
-demo: install  ## a tour in chapters, on a cluster of its own (CHAPTER=tracker: one of them; CHAPTER=? lists them)
+demo: $(if $(filter ?,$(CHAPTER)),,install)  ## a tour in chapters, on a cluster of its own (CHAPTER=tracker: one of them; CHAPTER=? lists them)
 	@python3 demo/tour.py $(if $(CHAPTER),'$(CHAPTER)')
 
 test: test-packages install lint unit corpus database clients statistical attack-tests updatecheck  ## everything that CI runs

@@ -2,7 +2,7 @@
 
 A chapter is a script for psql in demo/chapters: comments tell the story, `\\connect - ROLE` begins another session.
 Each is played in a fresh copy of one database, with the sample data and the roles and tables of stage.sql, so that it
-stands alone. What is shown is what psql prints.
+stands alone. What is shown is what psql prints, without results that hold nothing: those of functions that return none.
 """
 
 from __future__ import annotations
@@ -66,6 +66,26 @@ def played(cluster: Cluster, chapter: str) -> Iterator[str]:
             yield line.rstrip("\n")
 
 
+def telling(lines: Iterable[str]) -> Iterator[str]:
+    """The lines without tables of which every row is blank."""
+    held: list[str] = []  # a line that may be the head of a table, and the rule below it
+    blank_rows = 0
+    for line in lines:
+        if len(held) == 2 and not line.strip(" |"):
+            if line:
+                blank_rows += 1
+                continue
+            if blank_rows:
+                held = []
+        elif len(held) == 1 and re.fullmatch(r"-[-+]*", line):
+            held.append(line)
+            blank_rows = 0
+            continue
+        yield from held
+        held = [line]
+    yield from held
+
+
 def painted(lines: Iterable[str], chapter: str, coloured: bool) -> Iterator[str]:
     """The lines with room between them: what psql was told can be told from what it says."""
 
@@ -94,14 +114,17 @@ def play(cluster: Cluster, chapter: str, out: TextIO) -> None:
     coloured = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     heading = f"════ {chapter} ".ljust(78, "═")
     print(f"\n\033[{BOLD}m{heading}\033[0m" if coloured else f"\n{heading}", file=out)
-    for line in painted(played(cluster, chapter), chapter, coloured):
+    for line in painted(telling(played(cluster, chapter)), chapter, coloured):
         print(line, file=out, flush=True)
 
 
 def main(names: list[str]) -> None:
+    listed = "".join(f"  {name:10} {title(name)}\n" for name in CHAPTERS)
+    if names == ["?"]:
+        print(listed, end="")
+        return
     unknown = [name for name in names if name not in CHAPTERS]
     if unknown:
-        listed = "".join(f"  {name:10} {title(name)}\n" for name in CHAPTERS)
         sys.exit(f"There is no chapter {unknown[0]}. These are there: make demo CHAPTER=...\n{listed}")
     with throw_away(in_memory=True, fsync="off") as cluster:
         set_stage(cluster)

@@ -1,7 +1,7 @@
--- Levels: one table, three clearances, three realities.
+-- Levels: one table, and what each of three clearances sees of it.
 \connect - postgres
 
--- The security officer defines labels, clears people, and makes a table in which each value has a label.
+-- The security officer names the labels, clears people, and makes a table in which every value has a label.
 SELECT discreet.mls_define(ARRAY['U', 'C', 'S']);
 CREATE ROLE uma LOGIN; CREATE ROLE cleo LOGIN; CREATE ROLE sam LOGIN;
 CREATE ROLE tess LOGIN IN ROLE discreet_trusted;
@@ -13,7 +13,7 @@ SELECT discreet.mls_table('mission', ARRAY['ship']);
 
 \connect - tess
 
--- Tess is trusted: she loads three ships, and gives labels.
+-- Tess is trusted: she loads three ships and chooses the label of each value.
 INSERT INTO mission (ship, ship_label, objective, objective_label, destination, destination_label) VALUES
     ('Atlantis', 'U', 'Exploration', 'U', 'Talos', 'U'),
     ('Voyager',  'U', 'Spying',      'S', 'Mars',  'C'),
@@ -27,19 +27,19 @@ INSERT INTO mission (ship, objective, destination) VALUES ('Phantom', 'Supply', 
 
 \connect - cleo
 
--- Cleo, cleared for C, sees where the Voyager flies. She writes her own version of the Atlantis.
+-- Cleo, cleared for C, sees where the Voyager flies. She gives the Atlantis another destination, at her label.
 UPDATE mission SET destination = 'Vega' WHERE ship = 'Atlantis';
 SELECT ship, objective, destination, destination_label, tc FROM mission ORDER BY ship, tc;
 
 \connect - sam
 
--- Sam, cleared for S, sees all versions: Uma's Phantom is the cover story of his.
+-- Sam, cleared for S, sees all versions: Uma's Phantom is a cover story for his.
 SELECT ship, ship_label, objective, objective_label, destination, destination_label, tc
 FROM mission ORDER BY ship, ship_label, tc;
 
 \connect - uma
 
--- What Cleo and Sam have, Uma cannot tell; nor can she go up.
+-- Uma sees nothing of what Cleo wrote or what Sam sees, and cannot raise her label.
 SELECT ship, objective, destination, tc FROM mission ORDER BY ship, tc;
 SET discreet.level = 'S';
 \echo SQLSTATE :SQLSTATE
