@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, fields
+from dataclasses import astuple, dataclass, fields
 
 from dev.markdown import table
 
@@ -14,18 +14,31 @@ from bench.clusters import throw_away_cluster
 from bench.document import RESULTS, write_document
 from bench.measure import Line, Subject
 
-Benchmark = Callable[[Subject], Iterable[Line]]
-FEATURES: dict[str, tuple[Callable[[Subject], None], tuple[Benchmark, ...]]] = {
-    "dp": (dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
-    "gate": (gate.load, (gate.row_level, gate.person_level, gate.fixed_cost, gate.exactness)),
-    "cells": (cells.load, (cells.suppression, cells.rounding, cells.records)),
-    "hook": (hook.load, (hook.lookups,)),
-    "local": (local.load, (local.estimators, local.responses)),
-    "mls": (mls.load, (mls.scans, mls.statements, mls.copy)),
-    "personal": (personal.load, (personal.everybody, personal.size, personal.wasteful_global_budget)),
-    "release": (release.load, (release.measuring, release.anonymising, release.others)),
-    "audited": (audited.load, (audited.decision, audited.usefulness)),
-    "budget": (budget.load, (budget.charge, budget.concurrent_charges, budget.charge, budget.accounting)),
+
+@dataclass(frozen=True)
+class Feature:
+    """What is measured of a feature, after its tables are loaded."""
+
+    title: str
+    load: Callable[[Subject], None]
+    benchmarks: tuple[Callable[[Subject], Iterable[Line]], ...]
+
+
+FEATURES = {
+    "dp": Feature("Noisy aggregates", dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
+    "gate": Feature("The gate", gate.load, (gate.row_level, gate.person_level, gate.fixed_cost, gate.exactness)),
+    "cells": Feature("Cross tables and microdata", cells.load, (cells.suppression, cells.rounding, cells.records)),
+    "hook": Feature("Statements of everybody else", hook.load, (hook.lookups,)),
+    "local": Feature("Randomised responses", local.load, (local.estimators, local.responses)),
+    "mls": Feature("Multilevel tables", mls.load, (mls.scans, mls.statements, mls.copy)),
+    "personal": Feature(
+        "Personal budgets", personal.load, (personal.everybody, personal.size, personal.wasteful_global_budget)
+    ),
+    "release": Feature("Releases", release.load, (release.measuring, release.anonymising, release.others)),
+    "audited": Feature("Audited answers", audited.load, (audited.decision, audited.usefulness)),
+    "budget": Feature(
+        "The ledger", budget.load, (budget.charge, budget.concurrent_charges, budget.charge, budget.accounting)
+    ),
 }
 
 
@@ -40,20 +53,19 @@ def table_of(lines: Iterable[Line]) -> str:
 
 def measure(name: str, rows: int, repetitions: int) -> str:
     """The page of one feature, measured in one run."""
-    load, benchmarks = FEATURES[name]
+    feature = FEATURES[name]
     lines: list[Line] = []
     with throw_away_cluster() as cluster:
         subject = Subject(cluster, rows, repetitions)
         version = cluster.sql("SHOW server_version")
-        load(subject)
-        for benchmark in benchmarks:
+        feature.load(subject)
+        for benchmark in feature.benchmarks:
             for line in benchmark(subject):
                 print("  ".join(filter(None, shown_cells(line))), flush=True)
                 lines.append(line)
     return (
-        f"# What {name} costs\n\nWritten by `make bench`, in one run: PostgreSQL {version}, {os.cpu_count()} cores; "
-        f"tables of {rows} rows where none are named, {repetitions} times, native and discreet in turn.\n"
-        f"Medians; in brackets the middle half of the durations, or the range of the rates.\n\n{table_of(lines)}"
+        f"# {feature.title}\n\nPostgreSQL {version}, {os.cpu_count()} cores; tables of {rows:,} rows where no number "
+        f"is named; {repetitions} times.\n\n{table_of(lines)}"
     )
 
 

@@ -9,8 +9,9 @@ DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
 Written by `make bench` and `make bench-peers` from [bench/results](../bench/results), of which each part was measured
-in one run. A *value* is the ratio of discreet to native SQL, where nothing else is named; *target* is what the project
-has set itself before measuring.
+in one run, native SQL and discreet in turn. Medians; in brackets the middle half of the durations, or the range of the
+rates. A *value* is the ratio of discreet to native SQL, where nothing else is named; *target* is what the project has
+set itself before measuring.
 """
 
 

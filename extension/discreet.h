@@ -96,7 +96,7 @@ typedef struct SessionState
 {
 	bool		known;			/* since when nothing has changed */
 	bool		changed;
-	bool		unconcerned;	/* these two users hold no budget, and there are no multilevel tables */
+	bool		unconcerned;	/* these two users are no analysts, and there are no multilevel tables */
 	Oid			user;
 	Oid			session_user;
 	/* the label at which the statement under way reads, once all was checked: a scan asks for every row */

@@ -104,7 +104,7 @@ look_at_session(void)
 }
 
 /*
- * Whether neither user holds a budget and there are no multilevel tables. Roles, schemas and multilevel tables that change
+ * Whether neither user is an analyst and there are no multilevel tables. Roles, schemas and multilevel tables that change
  * are heard of as by the caches of the catalog, which this is one of.
  */
 static inline bool

@@ -110,7 +110,7 @@ access_of(RangeTblEntry *entry, List *permissions)
 #define permissions_of(query) NIL
 #endif
 
-/* Everybody who holds a budget is a member of discreet_analyst; nobody else pays for more than this look. */
+/* Everybody who holds a budget, or has held one, is a member of discreet_analyst. */
 static bool
 is_analyst(Oid user)
 {
