@@ -18,6 +18,6 @@ SETTINGS = {
 
 @contextmanager
 def throw_away_cluster(**settings: str) -> Iterator[Cluster]:
-    with throw_away(**(SETTINGS | settings)) as cluster:
+    with throw_away(in_memory=False, **(SETTINGS | settings)) as cluster:
         cluster.sql("SET client_min_messages = warning; CREATE EXTENSION discreet CASCADE")
         yield cluster
