@@ -1,30 +1,30 @@
 /*
  * discreet.h: what the parts of the C module know of each other.
  *
- *   discreet.c    settings, language discreet_python, who called
- *   ledger.c      a libpq connection in backend memory, on which charges commit on their own
- *   values.c      what a value is on the integer grid on which sums are exact
- *   aggregates.c  transitions of the dp_ aggregates, and the way to Python for the released number
- *   numbering.c   numbers for persons, groups and what each person has in each
- *   people.c      aggregate _people of the gate: what each person adds to each group
- *   run.c         the run step of a question, in the name of who owns the tables
- *   personal.c    questions that everybody pays for from an own budget: who is selected, who has paid
- *   payment.c     the ledger's side of these: budgets in pages, which are written in place
- *   audited.c     who is in a query set of an audited table
- *   columns.c     which columns a caller names for an answer
- *   clock.c       what a statement takes from the clock of the session
- *   hooks.c       the hooks, by which every statement comes through the module, and whom nothing here concerns
- *   question.c    makes questions of plain SELECTs on protected tables
- *   explain.c     knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
- *   level.c       labels, and the label of the session for multilevel tables
- *   roots.c       which entities of a multilevel table are shown as their root is stored
- *   instances.c   which rows of the other entities are shown
- *   insertion.c   stores a new row of a multilevel table
- *   multilevel.c  refuses locks on multilevel tables, and tells their triggers what is set
- *   merge.c       lets scans of multilevel tables make only the columns that are asked for
- *   executor.c    finds the dp_ aggregates of a statement and pays before any row is read
- *   secrets.c     pseudonyms, record keys and noise under keys that no user can read
- *   local.h       randomised responses: local.c, tally.c, respond.c
+ *   discreet.c          settings, language discreet_python, who called
+ *   hooks.c             the hooks, by which every statement comes through the module, and whom nothing here concerns
+ *   numbering.c         numbers for persons, groups and what each person has in each
+ *   budget_ledger.c     a libpq connection in backend memory, on which charges commit on their own
+ *   dp.h                dp_ aggregates of a statement: dp_code.c, dp_input.c, dp_sites.c, dp_charge.c
+ *   dp_values.c         what a value is on the integer grid on which sums are exact
+ *   dp_aggregates.c     transitions of the dp_ aggregates, and the way to Python for the released number
+ *   gate_question.c     makes questions of plain SELECTs on protected tables
+ *   gate_columns.c      which columns a caller names for an answer
+ *   gate_clock.c        what a statement takes from the clock of the session
+ *   gate_explain.c      knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
+ *   gate_run.c          the run step of a question, in the name of who owns the tables
+ *   gate_people.c       aggregate _people of the gate: what each person adds to each group
+ *   personal.c          questions that everybody pays for from a budget of their own: who is selected, who has paid
+ *   personal_payment.c  the ledger's side of these: budgets in pages, which are written in place
+ *   audited.c           who is in a query set of an audited table
+ *   mls_level.c         labels, and the label of the session for multilevel tables
+ *   mls_roots.c         which entities of a multilevel table are shown as their root is stored
+ *   mls_instances.c     which rows of the other entities are shown
+ *   mls_insertion.c     stores a new row of a multilevel table
+ *   mls_statements.c    refuses locks on multilevel tables, and tells their triggers what is set
+ *   mls_merge.c         lets scans of multilevel tables make only the columns that are asked for
+ *   release_secrets.c   pseudonyms, record keys and noise under keys that no user can read
+ *   local.h             randomised responses: local.c, local_tally.c, local_respond.c
  *
  * All thinking is in SQL and Python.
  */
@@ -58,12 +58,12 @@ extern int	people_memory;
 extern int	payers;
 extern Oid	own_schema(void);
 
-/* ledger.c */
+/* budget_ledger.c */
 extern Jsonb *ledger_call(const char *operation, const char *request);
 extern bytea *ledger_call_bytes(const char *operation, const char *request, const char *bytes, int length);
 extern char *text_field(Jsonb *object, const char *key);
 
-/* run.c: a SELECT, first planned, then run in the snapshot that is active, in the name of a role or, of none, the caller */
+/* gate_run.c: a SELECT, first planned, then run in the snapshot that is active, in the name of a role or, of none, the caller */
 typedef struct Acting
 {
 	Oid			caller;
@@ -77,15 +77,15 @@ extern PlannedStmt *plan_select(const char *sql);
 extern Tuplestorestate *run_plan(PlannedStmt *plan, const char *sql, TupleTableSlot **slot);
 extern void end_rows(Tuplestorestate *rows, TupleTableSlot *slot);
 
-/* payment.c: people as one text after the other, each behind its length */
+/* personal_payment.c: people as one text after the other, each behind its length */
 extern bool next_text(const char **from, const char *end, const char **text, uint32 *length);
 extern void append_text(StringInfo to, const char *text, uint32 length);
 
-/* columns.c */
+/* gate_columns.c */
 extern TupleDesc columns_of_call(FunctionCallInfo fcinfo);
 extern void columns_of_call_around(TupleDesc around);
 
-/* clock.c */
+/* gate_clock.c */
 extern bool tells_time(Node *node);
 extern bool is_wall_clock(Query *query, Node *node);
 
@@ -112,7 +112,7 @@ extern void install_hooks(void);
 extern void forget_session(void);
 extern void watch_runs(void);
 
-/* question.c */
+/* gate_question.c */
 extern bool may_read(Oid relation, Bitmapset *columns, Oid user);
 extern Query *query_of(Query *statement);
 extern bool analysts_at_work(void);
@@ -120,7 +120,7 @@ extern void ask_guarded(Query *query);
 extern void guard_planned(PlannerInfo *root, Oid table, RelOptInfo *relation);
 extern void guard_executed(List *relations, List *permissions);
 
-/* explain.c */
+/* gate_explain.c */
 extern void begin_watching_explain(void);
 extern bool is_explain_analyze(Node *statement);
 extern void begin_explain_analyze(void);
@@ -128,7 +128,7 @@ extern void end_explain_analyze(void);
 extern void refuse_while_explained(void);
 extern bool being_explained(void);
 
-/* level.c */
+/* mls_level.c */
 extern char *level_wish;
 extern bool preloaded;
 extern bool check_level_wish(char **wished, void **extra, GucSource source);
@@ -146,19 +146,19 @@ extern void begin_reading_in_worker(bool of_leader);
 extern bool label_to_read(int64 *label);
 extern void begin_reading(void);
 
-/* roots.c */
+/* mls_roots.c */
 extern void ask_directly(PlanState *state);
 
-/* multilevel.c */
+/* mls_statements.c */
 extern void look_at_levels(Query *query);
 extern bool begin_labels(QueryDesc *query, int flags);
 extern void begin_labels_of_workers(QueryDesc *query);
 extern void look_at_lock(LockStmt *statement);
 
-/* merge.c */
+/* mls_merge.c */
 extern void merge_scans(PlannedStmt *planned);
 
-/* values.c */
+/* dp_values.c */
 
 /*
  * A bounded value lives on a grid: the real number v * 2^exponent for an integer v from lower to upper, of at most
@@ -182,50 +182,16 @@ extern void check_bounds(double lower, double upper);
 extern void fit_grid(Grid *grid, double lower, double upper);
 extern int64 on_grid(const Grid *grid, double number);
 
-/* executor.c */
-
-/* One dp_ aggregate of a plan node; its constant arguments, evaluated before any row is read. */
-typedef struct Site
-{
-	int			aggno;
-	char	   *function;		/* dp_sum … */
-	int			sets;			/* grouping sets it is computed for */
-	char	   *epsilon;		/* NULL: the wish of the session */
-	Oid			type;			/* of the value */
-	double		lower;
-	double		upper;
-	double		fraction;
-	char	   *amount;			/* per grouping set, after the charge */
-} Site;
-
-/* An Agg node with dp_ aggregates, of a statement under way. */
-typedef struct PaidNode
-{
-	dlist_node	link;
-	AggState   *node;
-	ExecProcNodeMtd compute;	/* what the node did before we stepped in */
-	List	   *sites;
-	char	   *request;		/* the charge, to be made again at every rescan */
-	struct PaidNode *whole;		/* of the parts of a partitioned table that are aggregated one by one, the first */
-	int			scans;			/* begun */
-	int			paid_scans;		/* of the whole */
-	bool		filtered;		/* WHERE or GROUP BY: who takes part depends on values */
-	char	   *accounting;
-	char	   *neighbours;
-	char	   *settings;		/* under which the scan began */
-	MemoryContextCallback forget;
-} PaidNode;
-
+/* dp_code.c, dp_charge.c: what the hooks call */
 extern bool may_aggregate(Query *query);
 extern void refuse_code_beside_aggregates(Query *query);
 extern void keep_dp_aggregates_in_leader(QueryDesc *query);
 extern void pay_at_start(QueryDesc *query);
 extern char *settings_of_meaning(void);
-extern PaidNode *find_paid(PlanState *node);
 
 #pragma GCC visibility pop
 
-/* level.c; the server calls it too */
+/* mls_level.c; the server calls it too */
 extern Datum discreet_random_id(PG_FUNCTION_ARGS);
 
 #endif

@@ -2,8 +2,8 @@
  * local.h: what the parts of local differential privacy know of each other.
  *
  *   local.c     coins, the mechanisms rr, rr_bits and cms_encode, and domains of values
- *   tally.c     the estimators, as aggregates
- *   respond.c   the trigger of rr_column
+ *   local_tally.c     the estimators, as aggregates
+ *   local_respond.c   the trigger of rr_column
  */
 #ifndef LOCAL_H
 #define LOCAL_H

@@ -64,7 +64,7 @@ TO discreet_curator, discreet_analyst, discreet_auditor;
 GRANT EXECUTE ON FUNCTION discreet.rr_column(regclass, name, float8, text[], text), discreet._respond() TO discreet_curator;
 GRANT SELECT ON discreet.response_columns TO discreet_curator, discreet_analyst, discreet_auditor;
 
--- the aggregates are for roles that may read the table; the executor hook checks that and charges
+-- the aggregates are for roles that may read the table; the C module checks that and charges
 GRANT EXECUTE ON FUNCTION
     discreet.dp_count(), discreet.dp_count("any"), discreet.dp_count("any", numeric),
     discreet.dp_count_distinct(anyelement), discreet.dp_count_distinct(anyelement, numeric),

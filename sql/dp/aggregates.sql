@@ -1,5 +1,5 @@
 -- The dp_ aggregates. Transitions are exact integers in C or PostgreSQL's own; the released number comes from
--- discreet._release, after the executor hook of the C module has charged for it.
+-- discreet._release, after the C module has charged for it.
 
 -- discreet._release: draws the noise for one number, exactly once.
 CREATE FUNCTION discreet._release(kind text, totals text[])

@@ -123,3 +123,18 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet.create_view(text, text, numeric) IS
 'Makes a plain view over query(), for tools that know only tables; whoever reads it pays, once per question.';
+
+-- discreet.bucket: the lower end of the interval of a width, counted from 0, that holds a number.
+CREATE FUNCTION discreet.bucket(value numeric, width numeric)
+RETURNS numeric
+LANGUAGE sql
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT floor(value / width) * width
+$sql$;
+COMMENT ON FUNCTION discreet.bucket(numeric, numeric) IS
+'The lower end of the interval of a width, counted from 0, that holds a number; the gate knows these intervals as groups.';

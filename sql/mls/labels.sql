@@ -1,4 +1,4 @@
--- What views and triggers of multilevel tables call for each row is C (extension/level.c, extension/instances.c).
+-- What views and triggers of multilevel tables call for each row is C (extension/mls_level.c, extension/mls_instances.c).
 
 -- discreet._visible: whether the session sees a row of a label. Workers know its label, too: user and settings are the same.
 CREATE FUNCTION discreet._visible(label bigint)

@@ -1,4 +1,4 @@
--- Levels by height and compartments by place; what a label's bits mean never changes. Read by extension/level.c: the order
+-- Levels by height and compartments by place; what a label's bits mean never changes. Read by extension/mls_level.c: the order
 -- of the columns is part of it.
 CREATE TABLE discreet._label_part (
     is_level boolean NOT NULL,

@@ -22,7 +22,7 @@ CREATE TABLE discreet._personal_people (
 ALTER TABLE discreet._personal_people ALTER COLUMN units SET STORAGE EXTERNAL;
 COMMENT ON TABLE discreet._personal_people IS 'People in lists of what names them, in the order in which a question first met them.';
 
--- What people have spent, 1350 of them a row, in hundred-thousandths of epsilon: written in place by extension/payment.c.
+-- What people have spent, 1350 of them a row, in hundred-thousandths of epsilon: written in place by extension/personal_payment.c.
 CREATE TABLE discreet._personal_page (
     ledger int NOT NULL,
     page   int NOT NULL,

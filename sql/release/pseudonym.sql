@@ -1,4 +1,4 @@
--- Secrets are made and given by curators; pseudonym, record_key and add_noise use them (extension/secrets.c).
+-- Secrets are made and given by curators; pseudonym, record_key and add_noise use them (extension/release_secrets.c).
 
 -- discreet._new_key: 256 random bits.
 CREATE FUNCTION discreet._new_key()

@@ -1,4 +1,4 @@
--- Keys under which pseudonyms, record keys and noise are computed. extension/secrets.c reads these columns by number.
+-- Keys under which pseudonyms, record keys and noise are computed. extension/release_secrets.c reads these columns by number.
 CREATE TABLE discreet._secret (
     secret     text COLLATE "C" PRIMARY KEY CHECK (secret <> ''),
     owner      name NOT NULL,

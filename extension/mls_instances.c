@@ -1,10 +1,10 @@
 /*
- * instances.c: which of the stored rows of an entity are shown, and where their cells come from.
+ * mls_instances.c: which of the stored rows of an entity are shown, and where their cells come from.
  *
  * A scan of the rows above roots calls _instances for each row; the first live one of an entity is answered with all rows
  * of the entity that are shown. Nearly all entities have one row above, which is found out for all of them at once.
  */
-#include "rows.h"
+#include "mls_rows.h"
 
 #include "access/htup_details.h"
 #include "access/skey.h"

@@ -1,5 +1,5 @@
 /*
- * explain.c: EXPLAIN ANALYZE tells how many buffers and temporary files a statement needed, and those of the gate's
+ * gate_explain.c: EXPLAIN ANALYZE tells how many buffers and temporary files a statement needed, and those of the gate's
  * run step depend on the rows. So nothing is charged, hence nothing is read, below an EXPLAIN ANALYZE.
  */
 #include "discreet.h"

@@ -1,5 +1,5 @@
 /*
- * secrets.c: what is computed under a key that no user can read: pseudonyms, record keys, noise of microdata.
+ * release_secrets.c: what is computed under a key that no user can read: pseudonyms, record keys, noise of microdata.
  *
  * The keys lie in tables without grants. They are read here below the level at which PostgreSQL checks rights, after
  * this file has checked its own: the current user must hold the secret, or own it where old keys are concerned. So a

@@ -1,5 +1,5 @@
 /*
- * columns.c: the columns that a caller of discreet.query() names: AS t(dept text, count bigint).
+ * gate_columns.c: the columns that a caller of discreet.query() names: AS t(dept text, count bigint).
  *
  * Values are read by the input functions of these types while the function runs as its owner. A domain, or a composite
  * type that holds one, would run checks of its owner, who may be the asker; so only types without code of anybody but

@@ -1,11 +1,11 @@
 /*
- * roots.c: which entities of a multilevel table are shown as their root is stored, since the session sees no row above it.
+ * mls_roots.c: which entities of a multilevel table are shown as their root is stored, since the session sees no row above it.
  *
  * Nearly all are, so the scan of a table asks for every root. The session sees rows above of few labels, often of none: these
  * labels are looked up in the index of rows above once, at the first row. The first roots are looked up there, too, so
  * that a key costs no more than a few pages; for the others the entities that have rows above are put into a hash table.
  */
-#include "rows.h"
+#include "mls_rows.h"
 
 #include "access/itup.h"
 #include "access/relscan.h"

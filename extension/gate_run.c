@@ -1,5 +1,5 @@
 /*
- * run.c: the run step of a question, in the name of who owns the tables.
+ * gate_run.c: the run step of a question, in the name of who owns the tables.
  *
  * Planning a query may run code of the owner of a table: functions in the predicates of its indexes, in its CHECK
  * constraints, in the expressions by which it is partitioned. In the name of the extension's owner that would be the

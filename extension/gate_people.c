@@ -1,5 +1,5 @@
 /*
- * people.c: aggregate _people computes in one pass what every person has in every group, bounds it, and sums it up per
+ * gate_people.c: aggregate _people computes in one pass what every person has in every group, bounds it, and sums it up per
  * group. gate/run.py says the same in nested SQL, which sorts on disk: what is too much here is left to that.
  */
 #include "discreet.h"

@@ -1,5 +1,5 @@
 /*
- * payment.c: personal budgets on the ledger's side.
+ * personal_payment.c: personal budgets on the ledger's side.
  *
  * What each person has spent is kept in a table of pages, one row a page, as numbers of three bytes. Every payment writes
  * all pages of a ledger, in place and in full, so that neither sizes, nor statistics, nor the amount of WAL tell who has

@@ -1,5 +1,5 @@
 /*
- * insertion.c: stores the root of a new entity of a multilevel table.
+ * mls_insertion.c: stores the root of a new entity of a multilevel table.
  *
  * An INSERT inside a trigger starts and ends an executor for every row, which costs several times what the row does.
  */

@@ -1,5 +1,5 @@
 /*
- * rows.h: rows above the roots of a multilevel table, as roots.c and instances.c read them.
+ * mls_rows.h: rows above the roots of a multilevel table, as mls_roots.c and mls_instances.c read them.
  */
 #ifndef ROWS_H
 #define ROWS_H

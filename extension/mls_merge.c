@@ -1,5 +1,5 @@
 /*
- * merge.c: plans without a step for every row that only picks columns.
+ * mls_merge.c: plans without a step for every row that only picks columns.
  *
  * The view of a multilevel table is a UNION ALL. PostgreSQL plans its first part, nearly all rows, as a scan that makes all
  * columns of the view, and a subquery scan above that picks those which are asked for. Here the scan makes just these. Nothing

@@ -1,5 +1,5 @@
 /*
- * level.c: the label of a session. A label is a bitset: the level in thermometer code, and a bit for each compartment.
+ * mls_level.c: the label of a session. A label is a bitset: the level in thermometer code, and a bit for each compartment.
  *
  * The subject is the session user. Its label is its clearance, or what it wishes by discreet.level; once something was
  * read at a label, the session cannot go below it. What was read is remembered here, where no ROLLBACK, RESET or DISCARD

@@ -1,5 +1,5 @@
 /*
- * tally.c: estimators over randomised responses, as aggregates: how often each value was reported, and what share of
+ * local_tally.c: estimators over randomised responses, as aggregates: how often each value was reported, and what share of
  * people that stands for.
  *
  * A value that a share s of the people holds is reported by a share of offset + gain * s on average. The estimate

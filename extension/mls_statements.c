@@ -1,5 +1,5 @@
 /*
- * multilevel.c: what statements may do with multilevel tables, beyond what their views and triggers see.
+ * mls_statements.c: what statements may do with multilevel tables, beyond what their views and triggers see.
  *
  * A row lock or a LOCK would make lower sessions wait for higher ones; both are refused. An UPDATE tells the trigger which
  * columns it sets, for a cell that is set to the value it shows becomes the session's own: the names of columns that are

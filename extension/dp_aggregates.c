@@ -1,8 +1,8 @@
 /*
- * aggregates.c: transitions of the dp_ aggregates, exact and combinable across workers, and the way to Python for the
+ * dp_aggregates.c: transitions of the dp_ aggregates, exact and combinable across workers, and the way to Python for the
  * released number.
  */
-#include "discreet.h"
+#include "dp.h"
 
 #include <math.h>
 

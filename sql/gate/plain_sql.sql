@@ -1,4 +1,4 @@
--- Plain SQL: what the hook of the C module asks the catalog.
+-- Plain SQL: what extension/gate_question.c asks the catalog.
 
 -- discreet._guards: whether the gate stands before a table, for an analyst. Named directly (view 0), it does for who holds a
 -- budget, and PostgreSQL denies the others. A view might let them in, and so might a rule or a policy (view: the table itself).
@@ -49,18 +49,3 @@ SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_named_types';
 COMMENT ON FUNCTION discreet._named_types() IS
 'The types of the columns that the caller of the function under way names for its answer; NULL where not built in.';
-
--- discreet.bucket: the lower end of the interval of a width, counted from 0, that holds a number.
-CREATE FUNCTION discreet.bucket(value numeric, width numeric)
-RETURNS numeric
-LANGUAGE sql
-IMMUTABLE
-STRICT
-PARALLEL SAFE
-SECURITY INVOKER
-SET search_path = pg_catalog, pg_temp
-AS $sql$
-    SELECT floor(value / width) * width
-$sql$;
-COMMENT ON FUNCTION discreet.bucket(numeric, numeric) IS
-'The lower end of the interval of a width, counted from 0, that holds a number; the gate knows these intervals as groups.';

@@ -1,5 +1,5 @@
 /*
- * values.c: what a value is as a number, and on the integer grid on which sums are exact.
+ * dp_values.c: what a value is as a number, and on the integer grid on which sums are exact.
  */
 #include "discreet.h"
 

@@ -1,5 +1,5 @@
 /*
- * ledger.c: a libpq connection in backend memory, on which charges commit on their own. No SQL can reach it but by the
+ * budget_ledger.c: a libpq connection in backend memory, on which charges commit on their own. No SQL can reach it but by the
  * functions _ledger_*, which are all that its role may execute.
  */
 #include "discreet.h"

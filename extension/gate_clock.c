@@ -1,5 +1,5 @@
 /*
- * clock.c: time as the session sees it. Inside the gate the time zone is UTC; two things are therefore done outside.
+ * gate_clock.c: time as the session sees it. Inside the gate the time zone is UTC; two things are therefore done outside.
  *
  * What the clock says is a parameter of the question, read in the session. And a moment that is made from dates and
  * timestamps without a time zone, as date_trunc('month', day) is, comes out of the gate as a reading of the clock on the

@@ -1,5 +1,5 @@
 /*
- * question.c: plain SQL. A SELECT that reaches a protected table, by a role that may not read it but holds a budget for its
+ * gate_question.c: plain SQL. A SELECT that reaches a protected table, by a role that may not read it but holds a budget for its
  * people, becomes a SELECT from discreet.query() with the same columns. All thinking is in Python.
  *
  * The whole statement is asked where all of it can be: protected tables, and tables of others beside them. Where the

@@ -1,5 +1,5 @@
 /*
- * respond.c: the trigger of rr_column. What is written to the column is replaced by a randomised response before the row
+ * local_respond.c: the trigger of rr_column. What is written to the column is replaced by a randomised response before the row
  * is made; the response is drawn once for a person and stays, whatever is written later.
  *
  * Only responses are kept, and whose they are as a salted hash. Nothing here depends on a secret: with a keyed choice per
