@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
-from dev.interpreter import pg_config
-from tests.databases import Connection, Database, MakeRole
+from tests.databases import Connection, Database, MakeRole, program, restore, throw_away_cluster
 
 # what must be the same afterwards
 STATE = {
@@ -32,17 +31,8 @@ STATE = {
 }
 
 
-def program(name: str, *arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
-    command = [str(Path(pg_config("--bindir")) / name), *arguments]
-    done = subprocess.run(command, capture_output=True, check=False, **options)  # type: ignore[call-overload]
-    assert done.returncode == 0, done.stderr.decode()
-    assert done.stderr == b""
-    return done  # type: ignore[no-any-return]
-
-
 def by_script(source: Database, target: Database, folder: Path) -> None:
-    dump = program("pg_dump", source.dsn())
-    program("psql", "-Xq", "-v", "ON_ERROR_STOP=1", target.dsn(), input=dump.stdout, stdout=None)
+    restore(source, target)
 
 
 def by_archive(source: Database, target: Database, folder: Path) -> None:
@@ -170,3 +160,41 @@ def test_the_log_of_charges_survives_a_restore_unbroken(
     before = filled.execute(question).fetchall()
     by_script(database, target, tmp_path)
     assert target.connect().execute(question).fetchall() == before
+
+
+LOADED_BY_THE_DATABASE = """
+    SET client_min_messages = warning;
+    CREATE EXTENSION discreet CASCADE;
+    CREATE TABLE person (id int PRIMARY KEY);
+    INSERT INTO person SELECT generate_series(1, 1000);
+    SELECT discreet.protect('person', 'id', epsilon => 10);
+    CREATE ROLE alice LOGIN;
+    SELECT discreet.grant_budget('public.person', 'alice', epsilon => 10);
+    ALTER DATABASE hr SET session_preload_libraries = 'discreet';
+    ALTER ROLE alice IN DATABASE hr SET discreet.epsilon = 5;
+"""
+LIBRARY = "SELECT status FROM discreet.check_installation() WHERE item = 'library'"
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["with --create", "without"])
+def test_settings_of_the_database_come_with_create_and_not_without(tmp_path: Path, whole: bool) -> None:
+    with throw_away_cluster(shared_preload_libraries="") as cluster:
+        cluster.sql("CREATE DATABASE hr")
+        cluster.sql(LOADED_BY_THE_DATABASE, "hr")
+        assert cluster.sql(LIBRARY, "hr") == "ok"
+        program("pg_dump", "-Fc", "-f", str(tmp_path / "dump"), cluster.dsn("hr"))
+        cluster.sql("DROP DATABASE hr")
+        if not whole:
+            cluster.sql("CREATE DATABASE hr")
+        arguments = ["-C", "-d", cluster.dsn()] if whole else ["-d", cluster.dsn("hr")]
+        program("pg_restore", "-j", "2", "-e", *arguments, str(tmp_path / "dump"))
+        assert cluster.sql(LIBRARY, "hr") == ("ok" if whole else "problem")
+        with psycopg.connect(cluster.dsn("hr", "alice"), autocommit=True) as alice:
+            if not whole:  # PostgreSQL itself refuses: she may not read the table
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    alice.execute("SELECT count(*) FROM person")
+                return
+            ((count,),) = alice.execute("SELECT count(*) FROM person").fetchall()
+        # noise of scale 1/5: off by more than 10 with less than 1e-20
+        assert abs(count - 1000) <= 10
+        assert cluster.sql("SELECT epsilon_spent FROM discreet.budget_status WHERE role IS NULL", "hr") == "5"
