@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import pwd
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
 import pytest
 from dev.cluster import Cluster, throw_away_folder
+from tests.database.waiting import waited_for
 from tests.databases import FAST_AND_FORGETFUL, Connection
 from tests.messages import refused
 
@@ -31,13 +31,6 @@ PEOPLE = """
     SELECT discreet.grant_budget('public.person', 'rita', epsilon => 10);
 """
 SPENT = "SELECT epsilon_spent FROM discreet.budget_status WHERE role IS NULL"
-
-
-def waited_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "waited for a minute"
-        time.sleep(0.02)
 
 
 def connected(cluster: Cluster, user: str = "postgres") -> Connection:
