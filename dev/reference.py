@@ -39,6 +39,7 @@ ROLES = r"""
     SELECT '| `' || rolname || '` | ' || substr(shobj_description(oid, 'pg_authid'), 11) || ' |'
     FROM pg_roles WHERE rolname LIKE 'discreet\_%' ORDER BY rolname
 """
+FOLDED = r"SELECT regexp_replace(line, '\s+', ' ', 'g') FROM ({}) AS found(line)"
 SECTIONS = [
     ("Aggregates", "| aggregate | |\n|---|---|", FUNCTIONS.format(aggregate="true")),
     ("Functions", "| function | |\n|---|---|", FUNCTIONS.format(aggregate="false")),
@@ -59,6 +60,15 @@ def allowed_sql() -> str:
     return "\n".join([*lines, f"| {aggregates} | {functions} |", ""])
 
 
+def error_codes() -> str:
+    """The SQLSTATEs of discreet, from the table that its errors use."""
+    from discreet.core.codes import CODES
+
+    lines = ["## Error codes", "", "| SQLSTATE | meaning | what to do |", "|---|---|---|"]
+    rows = (f"| `{each.sqlstate}` | {each.meaning} | {each.what_to_do} |" for each in CODES.values())
+    return "\n".join([*lines, *rows, ""])
+
+
 def lint_codes() -> str:
     """What discreet.lint() may find, from the table that it uses."""
     from discreet.gate.lint import CODES
@@ -67,9 +77,14 @@ def lint_codes() -> str:
     return "\n".join([*lines, *(f"| `{each.code}` | {each.finding} | {each.hint} |" for each in CODES), ""])
 
 
+def rows(cluster: Cluster, database: str, query: str) -> str:
+    """A line each: white space within a row is folded, since a comment may have more than one line."""
+    return cluster.sql(FOLDED.format(query), database)
+
+
 def reference(cluster: Cluster, database: str) -> str:
-    sections = [f"## {title}\n\n{head}\n{cluster.sql(query, database)}\n" for title, head, query in SECTIONS]
-    return "\n".join([HEAD, *sections, allowed_sql(), lint_codes()])
+    sections = [f"## {title}\n\n{head}\n{rows(cluster, database, query)}\n" for title, head, query in SECTIONS]
+    return "\n".join([HEAD, *sections, allowed_sql(), error_codes(), lint_codes()])
 
 
 if __name__ == "__main__":

@@ -6,11 +6,14 @@ dropped by pytest-postgresql.
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg
 from dev.cluster import Cluster, throw_away
+from dev.interpreter import pg_config
 from pytest_postgresql.janitor import DatabaseJanitor
 
 FAST_AND_FORGETFUL = {
@@ -72,3 +75,17 @@ def created(cluster: Cluster, name: str, template: str | None = None, as_templat
             yield database
         finally:
             database.close()
+
+
+def program(name: str, *arguments: str, text: str = "") -> str:
+    """What a client program of PostgreSQL prints; it must succeed, and complain of nothing."""
+    command = [str(Path(pg_config("--bindir")) / name), *arguments]
+    done = subprocess.run(command, input=text, capture_output=True, check=False, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def restore(source: Database, target: Database, dumped_by: str = "postgres") -> None:
+    """pg_dump of one database into psql of another."""
+    script = program("pg_dump", source.dsn(dumped_by))
+    program("psql", "-Xq", "-v", "ON_ERROR_STOP=1", target.dsn(), text=script)

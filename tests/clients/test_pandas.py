@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pandas
 import pytest
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine, text
 from tests.office import ANALYST, NOISE, Office
 
 BY_DEPT = "SELECT dept, count(*) AS n, avg(height) AS height FROM hr.person GROUP BY dept ORDER BY dept"
-
-
-@pytest.fixture
-def engine(office: Office) -> Iterator[Engine]:
-    cluster = office.database.cluster
-    engine = create_engine(
-        f"postgresql+psycopg://{ANALYST}@/{office.database.name}?host={cluster.socket}&port={cluster.port}"
-    )
-    yield engine
-    engine.dispose()
 
 
 def test_read_sql_gives_a_frame_of_numbers(office: Office, engine: Engine) -> None:

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from sqlalchemy import Engine, MetaData, Table, bindparam, case, create_engine, func, inspect, literal, select, text
+from sqlalchemy import Engine, MetaData, Table, bindparam, case, func, inspect, literal, select, text
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.ext.automap import automap_base
 from sqlalchemy.orm import Session
 from sqlalchemy.types import BigInteger, Numeric, Text
 from tests.office import ANALYST, NOISE, Office
-
-
-@pytest.fixture
-def engine(office: Office) -> Iterator[Engine]:
-    cluster = office.database.cluster
-    engine = create_engine(
-        f"postgresql+psycopg://{ANALYST}@/{office.database.name}?host={cluster.socket}&port={cluster.port}"
-    )
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from tests.databases import Connection, Database
 
@@ -15,3 +16,10 @@ def wait_for_lock(database: Database, connection: Connection, seconds: float = 1
     while watcher.execute(question, [connection.info.backend_pid]).fetchone() != ("Lock",):
         assert time.monotonic() < deadline, "the other session does not wait"
         time.sleep(0.01)
+
+
+def waited_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "waited for a minute"
+        time.sleep(0.02)

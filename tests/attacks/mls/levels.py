@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -19,8 +18,6 @@ LOAD = """
     INSERT INTO employee (name, name_label, salary, salary_label, perf, perf_label)
     VALUES ('Smith', 'U', 40000, 'C', 'Fair', 'S'), ('Brown', 'C', 80000, 'S', 'Good', 'C')
 """
-
-Probe = Callable[[Connection], object]
 
 
 class Levels:

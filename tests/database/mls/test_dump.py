@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
-from dev.interpreter import pg_config
 from tests.database.mls.askers import Askers, answers
 from tests.database.mls.subjects import Subjects
-from tests.databases import Database
+from tests.databases import Database, restore
 
 
-def restore(subjects: Subjects, empty_database: Database) -> Subjects:
+def restored(subjects: Subjects, empty_database: Database) -> Subjects:
     """What a trusted role dumps, restored."""
     dumper = subjects.role("S", trusted=True)
     subjects.admin.execute(f"GRANT pg_read_all_data TO {dumper}")
-    tools = Path(pg_config("--bindir"))
-    dump = subprocess.run(
-        [tools / "pg_dump", subjects.database.dsn(dumper)], check=True, capture_output=True, text=True
-    ).stdout
-    restored = subprocess.run(
-        [tools / "psql", "-X", "-v", "ON_ERROR_STOP=1", "-q", empty_database.dsn()],
-        input=dump, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert restored.returncode == 0, restored.stderr
+    restore(subjects.database, empty_database, dumped_by=dumper)
     fresh = Subjects(empty_database, empty_database.connect(), subjects._make_role)
     fresh._roles = subjects._roles
     return fresh
@@ -37,7 +25,7 @@ def test_budgets_of_labels_are_restored(subjects: Subjects, empty_database: Data
     for label, people in (("U", 40), ("S", 70)):
         assert staff.number(label, "count(*)") == people
     before = staff.admin.execute(spent).fetchall()
-    fresh = restore(subjects, empty_database)
+    fresh = restored(subjects, empty_database)
     assert fresh.admin.execute(spent).fetchall() == before
     chains = fresh.admin.execute(
         "SELECT label, charges, intact FROM discreet.verify_log() WHERE charges = 1"
@@ -52,7 +40,7 @@ def test_a_restored_database_shows_each_label_the_same(smith_and_brown: Subjects
     smith_and_brown.at("C").execute("UPDATE employee SET perf = 'Great' WHERE name = 'Smith'")
     smith_and_brown.at("U").execute("DELETE FROM employee")
     before = {label: smith_and_brown.seen(label) for label in ("U", "C", "S")}
-    fresh = restore(smith_and_brown, empty_database)
+    fresh = restored(smith_and_brown, empty_database)
     assert {label: fresh.seen(label) for label in before} == before
     fresh.at("U").execute("INSERT INTO employee (name, salary) VALUES ('Smith', 1)")
     assert fresh.seen("U") == [("Smith", "U", 1, "U", None, "U", "U")]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
 from threading import Thread
 
 import psycopg
 import pytest
-from dev.interpreter import pg_config
 from tests.database.mls.subjects import Subjects, refused
 from tests.database.waiting import wait_for_lock
-from tests.databases import Database
+from tests.databases import Database, restore
 
 RULES = """
     SELECT discreet.add_rule('employee', 'pay', 'NEW.salary < 100000');
@@ -117,10 +114,7 @@ def test_rules_are_listed_and_dropped(ruled: Subjects) -> None:
 
 def test_rules_survive_a_dump(ruled: Subjects, empty_database: Database) -> None:
     role = ruled.role("U")
-    programs = Path(pg_config("--bindir"))
-    dump = subprocess.run([programs / "pg_dump", ruled.database.dsn()], capture_output=True, check=True).stdout
-    psql = [programs / "psql", "-Xq", "-v", "ON_ERROR_STOP=1", empty_database.dsn()]
-    subprocess.run(psql, input=dump, check=True, stdout=subprocess.DEVNULL)
+    restore(ruled.database, empty_database)
     session = empty_database.connect(role)
     error = refused(session, "INSERT INTO employee (name, salary) VALUES ('a', 100000)")
     assert (error.sqlstate, error.diag.message_primary) == ("23514", 'a row of public.employee breaks rule "pay"')

@@ -127,6 +127,48 @@ def test_it_names_analysts_who_cannot_name_their_tables(carol: Connection, alice
     assert (status, str(finding).endswith(f"GRANT USAGE ON SCHEMA hr TO {alice}")) == ("warning", True)
 
 
+SENT = "is sent to subscribers by publication {}: rows arrive without their protection"
+
+
+def test_it_names_protected_tables_that_are_published(admin: Connection, carol: Connection, person: str) -> None:
+    admin.execute("SET client_min_messages = error")
+    admin.execute(
+        """
+        CREATE TABLE hr.visit (person int) PARTITION BY LIST (person);
+        CREATE TABLE hr.visit_1 PARTITION OF hr.visit FOR VALUES IN (1);
+        SELECT discreet.protect('hr.visit', 'person', 'people');
+        CREATE TABLE hr.dept (name text);
+        SELECT discreet.protect('hr.dept', NULL, policy => 'public');
+        CREATE PUBLICATION harmless FOR TABLE hr.dept;
+        """
+    )
+    assert findings(carol, "published tables") == []
+    admin.execute("CREATE PUBLICATION people FOR TABLE hr.person; CREATE PUBLICATION again FOR TABLE hr.person (dept)")
+    ((status, finding),) = findings(carol, "published tables")
+    assert (status, str(finding).startswith(f"{person} " + SENT.format("again, people"))) == ("warning", True)
+    admin.execute("DROP PUBLICATION people, again; CREATE PUBLICATION parts FOR TABLE hr.visit_1")
+    ((_, finding),) = findings(carol, "published tables")
+    assert str(finding).startswith("hr.visit " + SENT.format("parts"))
+
+
+def test_it_names_rows_of_all_labels_and_tables_of_discreet_that_are_published(admin: Connection) -> None:
+    admin.execute("SET client_min_messages = error")
+    admin.execute(
+        """
+        SELECT discreet.mls_define(ARRAY['U', 'S']);
+        CREATE TABLE agent (name text PRIMARY KEY);
+        SELECT discreet.mls_table('agent', key => '{name}');
+        CREATE PUBLICATION everything FOR ALL TABLES;
+        """
+    )
+    found = [str(finding) for _, finding in findings(admin, "published tables")]
+    assert [text.partition(":")[0] for text in found] == [
+        "public.agent is sent to subscribers by publication everything",
+        "schema discreet is sent to subscribers by publication everything",
+    ]
+    assert found[1].endswith("keys and charges are sent with the other tables")
+
+
 def test_it_notices_event_triggers_that_are_off(admin: Connection) -> None:
     admin.execute("ALTER EVENT TRIGGER discreet_follow_tables DISABLE")
     assert findings(admin, "event triggers") == [

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
-from dev.interpreter import pg_config
-from tests.databases import Connection, Database, MakeRole
+from tests.databases import Connection, Database, MakeRole, program, restore, throw_away_cluster
+from tests.messages import refused
 
 # what must be the same afterwards
 STATE = {
@@ -32,17 +32,8 @@ STATE = {
 }
 
 
-def program(name: str, *arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
-    command = [str(Path(pg_config("--bindir")) / name), *arguments]
-    done = subprocess.run(command, capture_output=True, check=False, **options)  # type: ignore[call-overload]
-    assert done.returncode == 0, done.stderr.decode()
-    assert done.stderr == b""
-    return done  # type: ignore[no-any-return]
-
-
 def by_script(source: Database, target: Database, folder: Path) -> None:
-    dump = program("pg_dump", source.dsn())
-    program("psql", "-Xq", "-v", "ON_ERROR_STOP=1", target.dsn(), input=dump.stdout, stdout=None)
+    restore(source, target)
 
 
 def by_archive(source: Database, target: Database, folder: Path) -> None:
@@ -171,3 +162,122 @@ def test_the_log_of_charges_survives_a_restore_unbroken(
     before = filled.execute(question).fetchall()
     by_script(database, target, tmp_path)
     assert target.connect().execute(question).fetchall() == before
+
+
+def test_stored_answers_are_left_out_and_what_was_paid_is_not(
+    admin: Connection, person: str, database: Database, target: Database, make_role: MakeRole
+) -> None:
+    alice = make_role("alice", "discreet_analyst")
+    admin.execute("SELECT discreet.grant_budget('people', %s, 1)", [alice])
+    database.connect(alice).execute("SELECT * FROM discreet.query('SELECT count(*) FROM hr.person') AS t(n bigint)")
+    restore(database, target)
+    counted = "SELECT (SELECT count(*) FROM discreet._answer), (SELECT count(*) FROM discreet._charge)"
+    assert admin.execute(counted).fetchall() == [(1, 1)]
+    assert target.connect().execute(counted).fetchall() == [(0, 1)]
+
+
+def test_without_its_roles_a_restored_database_refuses_and_says_so(
+    filled: Connection, database: Database, target: Database, make_role: MakeRole
+) -> None:
+    asker, leaver = make_role("asker", "discreet_analyst"), make_role("leaver")
+    for role in (asker, leaver):
+        filled.execute("SELECT discreet.grant_budget('people', %s, 1)", [role])
+    script = program("pg_dump", database.dsn())
+    filled.execute(f"DROP ROLE {leaver}")
+    with pytest.raises(AssertionError, match=f'role "{leaver}" does not exist'):
+        program("psql", "-Xq", target.dsn(), text=script)
+    question = "SELECT * FROM discreet.query('SELECT count(*) FROM hr.person') AS t(n bigint)"
+    with refused("DP004", "budget", ""):
+        target.connect(asker).execute(question)
+    database.connect(asker).execute(question)
+    found = (
+        target.connect()
+        .execute(
+            "SELECT DISTINCT status FROM discreet.check_installation() WHERE item = 'missing limits'"
+            " AND finding LIKE '%pg_dumpall --roles-only%'"
+        )
+        .fetchall()
+    )
+    assert found == [("problem",)]
+
+
+POLL = """
+    CREATE TABLE hr.poll (id int PRIMARY KEY, smoker boolean);
+    SELECT discreet.rr_column('hr.poll', 'smoker', epsilon => 0.1);
+    INSERT INTO hr.poll SELECT n, true FROM generate_series(1, 500) n;
+"""
+RESPONSES = "SELECT id, smoker FROM hr.poll ORDER BY id"
+
+
+@pytest.fixture
+def prepared(filled: Connection, database: Database, target: Database, tmp_path: Path) -> tuple[str, str]:
+    """Arguments of pg_restore: the target has all but the data of the dump, among which are random responses."""
+    filled.execute(POLL)
+    program("pg_dump", "-Fc", "-f", str(tmp_path / "dump"), database.dsn())
+    program("pg_restore", "-e", "-s", "-d", target.dsn(), str(tmp_path / "dump"))
+    return f"--dbname={target.dsn()}", str(tmp_path / "dump")
+
+
+def test_data_alone_are_restored_with_triggers_for_discreet_and_without_for_the_others(
+    filled: Connection, target: Database, prepared: tuple[str, str]
+) -> None:
+    program("pg_restore", "-e", "-a", "-n", "discreet", *prepared)
+    program("pg_restore", "-e", "-a", "-N", "discreet", "--disable-triggers", *prepared)
+    restored = target.connect()
+    assert state(restored) == state(filled)
+    # drawn again, a response would differ with probability 0.475: all 500 the same by chance with less than 1e-100
+    assert restored.execute(RESPONSES).fetchall() == filled.execute(RESPONSES).fetchall()
+
+
+@pytest.mark.xfail(strict=True, reason="a dump numbers columns anew, and only a trigger finds them by name")
+def test_data_alone_are_restored_without_any_trigger(
+    filled: Connection, target: Database, prepared: tuple[str, str]
+) -> None:
+    program("pg_restore", "-e", "-a", "--disable-triggers", *prepared)
+    assert state(target.connect()) == state(filled)
+
+
+def test_a_dump_of_a_schema_has_no_keys(filled: Connection, database: Database) -> None:
+    whole, part = program("pg_dump", database.dsn()), program("pg_dump", "-n", "hr", database.dsn())
+    ((key,),) = filled.execute("SELECT encode(key, 'hex') FROM discreet._secret_key LIMIT 1").fetchall()
+    assert str(key) in whole
+    assert "COPY hr.person" in part
+    assert "discreet" not in part
+
+
+LOADED_BY_THE_DATABASE = """
+    SET client_min_messages = warning;
+    CREATE EXTENSION discreet CASCADE;
+    CREATE TABLE person (id int PRIMARY KEY);
+    INSERT INTO person SELECT generate_series(1, 1000);
+    SELECT discreet.protect('person', 'id', epsilon => 10);
+    CREATE ROLE alice LOGIN;
+    SELECT discreet.grant_budget('public.person', 'alice', epsilon => 10);
+    ALTER DATABASE hr SET session_preload_libraries = 'discreet';
+    ALTER ROLE alice IN DATABASE hr SET discreet.epsilon = 5;
+"""
+LIBRARY = "SELECT status FROM discreet.check_installation() WHERE item = 'library'"
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["with --create", "without"])
+def test_settings_of_the_database_come_with_create_and_not_without(tmp_path: Path, whole: bool) -> None:
+    with throw_away_cluster(shared_preload_libraries="") as cluster:
+        cluster.sql("CREATE DATABASE hr")
+        cluster.sql(LOADED_BY_THE_DATABASE, "hr")
+        assert cluster.sql(LIBRARY, "hr") == "ok"
+        program("pg_dump", "-Fc", "-f", str(tmp_path / "dump"), cluster.dsn("hr"))
+        cluster.sql("DROP DATABASE hr")
+        if not whole:
+            cluster.sql("CREATE DATABASE hr")
+        arguments = ["-C", "-d", cluster.dsn()] if whole else ["-d", cluster.dsn("hr")]
+        program("pg_restore", "-j", "2", "-e", *arguments, str(tmp_path / "dump"))
+        assert cluster.sql(LIBRARY, "hr") == ("ok" if whole else "problem")
+        with psycopg.connect(cluster.dsn("hr", "alice"), autocommit=True) as alice:
+            if not whole:  # PostgreSQL itself refuses: she may not read the table
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    alice.execute("SELECT count(*) FROM person")
+                return
+            ((count,),) = alice.execute("SELECT count(*) FROM person").fetchall()
+        # noise of scale 1/5: off by more than 10 with less than 1e-20
+        assert abs(count - 1000) <= 10
+        assert cluster.sql("SELECT epsilon_spent FROM discreet.budget_status WHERE role IS NULL", "hr") == "5"

@@ -6,12 +6,13 @@ import os
 import pwd
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 import psycopg
 import pytest
 from dev.cluster import Cluster, throw_away_folder
+from tests.database.waiting import waited_for
 from tests.databases import FAST_AND_FORGETFUL, Connection
 from tests.messages import refused
 
@@ -30,14 +31,27 @@ PEOPLE = """
     GRANT SELECT ON person TO rita;
     SELECT discreet.grant_budget('public.person', 'rita', epsilon => 10);
 """
+OTHER_PEOPLE = """
+    SET client_min_messages = warning;
+    CREATE EXTENSION discreet CASCADE;
+    CREATE TABLE person (id int PRIMARY KEY);
+    SELECT discreet.protect('person', 'id', epsilon => 1);
+    SELECT discreet.grant_budget('public.person', 'alice', epsilon => 1);
+"""
+AGENTS = """
+    SET client_min_messages = warning;
+    CREATE ROLE uma LOGIN;
+    CREATE ROLE sam LOGIN;
+    CREATE TABLE agent (name text PRIMARY KEY, cover text);
+    INSERT INTO agent VALUES ('Bond', 'trader');
+    GRANT SELECT, UPDATE ON agent TO uma, sam;
+    SELECT discreet.mls_define(ARRAY['U', 'S']);
+    SELECT discreet.mls_clear('uma', 'U'), discreet.mls_clear('sam', 'S');
+    SELECT discreet.mls_table('agent', key => ARRAY['name']);
+    SET SESSION AUTHORIZATION sam;
+    UPDATE agent SET cover = 'spy';
+"""
 SPENT = "SELECT epsilon_spent FROM discreet.budget_status WHERE role IS NULL"
-
-
-def waited_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "waited for a minute"
-        time.sleep(0.02)
 
 
 def connected(cluster: Cluster, user: str = "postgres") -> Connection:
@@ -127,6 +141,50 @@ def test_a_standby_whose_ledger_is_the_primary_answers_and_the_primary_charges(
     assert float(standby.sql(SPENT)) == before + 3
     standby.sql("ALTER SYSTEM RESET discreet.ledger")
     standby.sql("SELECT pg_reload_conf()")
+
+
+def test_a_ledger_elsewhere_serves_the_database_that_it_names(asynchronous: tuple[Cluster, Cluster]) -> None:
+    primary, standby = asynchronous
+    primary.sql("CREATE DATABASE other")
+    primary.sql(OTHER_PEOPLE, "other")
+    caught_up(primary, standby)
+    standby.sql(f"ALTER SYSTEM SET discreet.ledger = '{primary.dsn()}'")
+    standby.sql("SELECT pg_reload_conf()")
+    with (
+        closing(psycopg.connect(standby.dsn("other", "alice"), autocommit=True)) as alice,
+        refused("DP007", "the ledger is not reachable: no charge, no answer", "Try"),
+    ):
+        alice.execute("SELECT count(*) FROM person")
+    standby.sql("ALTER SYSTEM RESET discreet.ledger")
+    standby.sql("SELECT pg_reload_conf()")
+
+
+def test_a_standby_shows_a_multilevel_table_as_the_primary_does(asynchronous: tuple[Cluster, Cluster]) -> None:
+    primary, standby = asynchronous
+    primary.sql(AGENTS)
+    caught_up(primary, standby)
+    for role, covers in (("uma", ["trader"]), ("sam", ["spy", "trader"])):
+        for server in (primary, standby):
+            with connected(server, role) as reader:
+                rows = reader.execute("SELECT cover FROM agent ORDER BY cover").fetchall()
+            assert [cover for (cover,) in rows] == covers
+    with connected(standby, "uma") as uma, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        uma.execute("SELECT * FROM agent_mls")
+
+
+def test_without_its_synchronous_standby_a_primary_refuses_and_the_charge_counts() -> None:
+    with pair(synchronous=True) as (primary, standby):
+        with connected(primary, "alice") as alice:
+            alice.execute("SET discreet.epsilon = 1")
+            alice.execute("SELECT count(*) FROM person")
+            standby.stop("immediate")
+            began = time.monotonic()
+            with refused("DP007", "the ledger is not reachable: no charge, no answer", "Try"):
+                alice.execute("SELECT count(*) FROM person WHERE age > 50")
+            assert 9 < time.monotonic() - began < 60
+        primary.sql("ALTER SYSTEM RESET synchronous_standby_names")
+        primary.sql("SELECT pg_reload_conf()")
+        waited_for(lambda: primary.sql(SPENT) == "2")
 
 
 def test_with_a_synchronous_standby_no_charge_is_lost_when_the_primary_dies() -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
-from dev.interpreter import pg_config
-from tests.databases import Connection, Database, MakeRole
+from tests.databases import Connection, Database, MakeRole, restore
 from tests.messages import refused
 
 RULES = """
@@ -86,10 +82,7 @@ def test_rows_of_an_attached_partition_are_counted(carol: Connection) -> None:
 def test_rules_survive_a_dump(ruled: Connection, database: Database, empty_database: Database) -> None:
     listed = "SELECT relation::text, name, kind, rule, at_most, index_name::text FROM discreet.rules ORDER BY name"
     before = ruled.execute(listed).fetchall()
-    programs = Path(pg_config("--bindir"))
-    dump = subprocess.run([programs / "pg_dump", database.dsn()], capture_output=True, check=True).stdout
-    psql = [programs / "psql", "-Xq", "-v", "ON_ERROR_STOP=1", empty_database.dsn()]
-    subprocess.run(psql, input=dump, check=True, stdout=subprocess.DEVNULL)
+    restore(database, empty_database)
     restored = empty_database.connect()
     assert restored.execute(listed).fetchall() == before
     assert len(before) == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from discreet.core import codes
+
 
 class DiscreetError(Exception):
     """An error meant for the user. Crosses to SQL as SQLSTATE, message and hint, without a traceback."""
@@ -66,43 +68,43 @@ class BrokenRuleError(DiscreetError):
 class RefusedShapeError(DiscreetError):
     """A question of a shape that cannot be answered privately."""
 
-    sqlstate = "DP001"
+    sqlstate = codes.REFUSED_SHAPE.sqlstate
 
 
 class TrackerError(DiscreetError):
     """A question that singles out a person."""
 
-    sqlstate = "DP002"
+    sqlstate = codes.TRACKER.sqlstate
 
 
 class NoAccessError(DiscreetError):
     """The asker holds no budget for these people, or may not read the table."""
 
-    sqlstate = "DP004"
+    sqlstate = codes.NO_ACCESS.sqlstate
 
 
 class MissingBoundsError(DiscreetError):
     """One person's influence has no declared limit."""
 
-    sqlstate = "DP005"
+    sqlstate = codes.MISSING_BOUNDS.sqlstate
 
 
 class UnsafeReleaseError(DiscreetError):
     """A release that does not keep its promise, or that gives people away together with an earlier one."""
 
-    sqlstate = "DP008"
+    sqlstate = codes.UNSAFE_RELEASE.sqlstate
 
 
 class AuditDenialError(DiscreetError):
     """An exact answer that, with those before it, would tell about few people."""
 
-    sqlstate = "DP006"
+    sqlstate = codes.AUDIT_DENIAL.sqlstate
 
 
 class TouchedDataError(DiscreetError):
     """Anything that goes wrong after the data was touched: one constant message."""
 
-    sqlstate = "DP000"
+    sqlstate = codes.TOUCHED_DATA.sqlstate
 
     def __init__(self) -> None:
         super().__init__(

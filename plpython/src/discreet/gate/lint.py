@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.core import codes
 from discreet.gate.plan import Plan
 
 MANY_MEASUREMENTS = 5
@@ -54,16 +55,12 @@ def many_sets(plan: Plan) -> str | None:
     return f"{count} times epsilon" if count > 1 else None
 
 
+# what a question may be refused for by its text
+REFUSALS = (codes.REFUSED_SHAPE, codes.TRACKER, codes.NO_ACCESS, codes.MISSING_BOUNDS)
+
 # From this table lint() finds and docs/reference.md tells.
 CODES = (
-    Code("DP001", "the shape of the question cannot be answered privately", "The refusal names the construct."),
-    Code(
-        "DP002",
-        "the question singles out a person",
-        "Leave out the column that names people, or one of those that are unique together.",
-    ),
-    Code("DP004", "no budget for these people", "A curator can give one with discreet.grant_budget()."),
-    Code("DP005", "bounds of a column are missing", "A curator declares them with discreet.describe_column()."),
+    *(Code(each.sqlstate, each.meaning, each.what_to_do) for each in REFUSALS),
     Code("L001", "the groups are unknown", "A curator can declare categories.", unknown_groups),
     Code(
         "L002",

@@ -9,6 +9,7 @@ from datetime import datetime
 from fractions import Fraction
 from statistics import median
 
+from discreet.core.codes import CODES
 from discreet.core.page import (
     bar,
     document,
@@ -27,7 +28,7 @@ from discreet.ops.chart import budget_chart
 from discreet.ops.forecast import Spending, day, forecast
 
 WIDTH = 640
-MOST_BARS, MOST_DOTS = 15, 300
+MOST_BARS, MOST_DOTS, MOST_LETTERS = 15, 300, 48
 STYLE = """
 body{max-width:1000px}h2{margin-top:2.4em;border-top:1px solid var(--rest);padding-top:1em}h3{font-size:1em;margin:0}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,29em),1fr));gap:1.2em;margin-top:1em}
@@ -39,17 +40,6 @@ svg .area{fill:var(--main);opacity:.18}svg .ahead{fill:none;stroke:var(--main);s
 svg .grid{stroke:var(--rest);fill:none}svg .dot{fill:var(--main);opacity:.55}
 svg .tick{stroke:var(--warn);stroke-width:3}
 """
-CODES = {
-    "DP000": "an error after the data was touched",
-    "DP001": "a shape that cannot be answered privately",
-    "DP002": "a question that singles out a person",
-    "DP003": "the budget is exhausted",
-    "DP004": "no access",
-    "DP005": "bounds are missing",
-    "DP006": "an exact answer would give somebody away",
-    "DP007": "the ledger cannot be reached",
-    "DP008": "a release that gives people away",
-}
 
 
 @dataclass(frozen=True)
@@ -246,7 +236,8 @@ def refusals(found: Sequence[tuple[str, int, datetime]]) -> str:
     drawn = []
     for place, (code, number, last) in enumerate(found):
         y = 26 * place
-        drawn.append(text(0, y + 16, shortened(f"{code}  {CODES.get(code, '')}", 48)))
+        meaning = CODES[code].meaning if code in CODES else ""
+        drawn.append(text(0, y + 16, shortened(f"{code}  {meaning}", MOST_LETTERS)))
         drawn.append(bar(310, y + 4, unit * number, 16, "warn"))
         drawn.append(text(316 + unit * number, y + 16, f"{number:,}, last on {last:%Y-%m-%d}", kind="soft"))
     return plot(26 * len(found), drawn, "Refusals by code")

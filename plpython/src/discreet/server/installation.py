@@ -33,7 +33,7 @@ GROUP_ROLES = (
 def findings(plpy: Plpy) -> Iterator[Finding]:
     checks: list[Callable[[Plpy], Iterator[Finding]]] = [
         version, interpreter, dependencies, encoding, library, ledger, event_triggers, group_roles, direct_readers,
-        missing_limits,
+        missing_limits, published_tables,
         divided_people, watching_roles, cleared_roles, hidden_readers, side_doors, statement_statistics,
         definer_functions, readable_views, closed_schemas,
     ]  # fmt: skip
@@ -197,7 +197,36 @@ def missing_limits(plpy: Plpy) -> Iterator[Finding]:
             "missing limits",
             PROBLEM,
             f"dataset {row['dataset']} has no limit, so every question about it is refused: a restore was not "
-            "complete; create the roles first (pg_dumpall --globals-only), and restore again",
+            "complete; create the roles first (pg_dumpall --roles-only), and restore again",
+        )
+
+
+def published_tables(plpy: Plpy) -> Iterator[Finding]:
+    """Logical replication copies rows, not what protects them; a publication of all tables has those of discreet."""
+    rows = run(
+        plpy,
+        "WITH RECURSIVE part(relation, whole) AS ("
+        " SELECT relation::oid, relation::oid FROM discreet._protected_table WHERE policy <> 'public' UNION"
+        " SELECT base::oid, relation::oid FROM discreet._multilevel_table UNION"
+        " SELECT i.inhrelid, p.whole FROM part p JOIN pg_inherits i ON i.inhparent = p.relation),"
+        " sent AS (SELECT c.oid AS relation, c.relnamespace, t.pubname FROM pg_publication_tables t"
+        " JOIN pg_namespace n ON n.nspname = t.schemaname"
+        " JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = t.tablename),"
+        " found AS (SELECT p.whole::regclass::text AS relation, s.pubname FROM part p JOIN sent s USING (relation)"
+        " UNION SELECT 'schema discreet', pubname FROM sent WHERE relnamespace = 'discreet'::regnamespace)"
+        " SELECT relation, string_agg(pubname, ', ' ORDER BY pubname) AS publications FROM found"
+        " GROUP BY relation ORDER BY relation",
+    )
+    for row in rows:
+        what = (
+            "keys and charges are sent with the other tables"
+            if row["relation"] == "schema discreet"
+            else "rows arrive without their protection, and a budget there would be a second one for the same people"
+        )
+        yield (
+            "published tables",
+            WARNING,
+            f"{row['relation']} is sent to subscribers by publication {row['publications']}: {what}",
         )
 
 
