@@ -152,7 +152,7 @@ class Cluster:
 
 @contextmanager
 def throw_away_folder(in_memory: bool = False) -> Iterator[Path]:
-    """A folder where the server's user can reach it; in memory, if wished and if there is room, files are made faster."""
+    """A folder where the server's user can reach it; in memory, where there is room, files are made faster."""
     memory = Path("/dev/shm")
     roomy = in_memory and memory.is_dir() and shutil.disk_usage(memory).free > ROOM_IN_MEMORY
     folder = Path(tempfile.mkdtemp(prefix="discreet-", dir=memory if roomy else "/var/tmp"))

@@ -8,8 +8,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import report
-    return report.report(plpy)
+    from discreet.server import ops_report
+    return ops_report.report(plpy)
 $python$;
 COMMENT ON FUNCTION discreet.report() IS
 'One HTML page of what the caller may see: budgets over time with a forecast, questions and refusals, accuracy, multilevel tables, releases.';

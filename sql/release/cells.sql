@@ -22,8 +22,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import crosstables
-    return crosstables.suppress(plpy, cells, dimensions, value, threshold, release, hierarchies=hierarchies,
+    from discreet.server import release_crosstables
+    return release_crosstables.suppress(plpy, cells, dimensions, value, threshold, release, hierarchies=hierarchies,
         contributor=contributor, dominance_n=dominance_n, dominance_percent=dominance_percent,
         p_percent=p_percent, protection=protection, total=total, audit=audit)
 $python$;
@@ -47,8 +47,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import crosstables
-    return crosstables.audit_cells(plpy, cells, dimensions, value, hierarchies, total)
+    from discreet.server import release_crosstables
+    return release_crosstables.audit_cells(plpy, cells, dimensions, value, hierarchies, total)
 $python$;
 COMMENT ON FUNCTION discreet.audit_cells(regclass, text[], text, jsonb, text) IS
 'What can be told about each hidden cell (NULL) of a cross table with margins: the least and the largest value it can have, by linear programming.';

@@ -196,8 +196,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import microdata
-    return microdata.microaggregate(plpy, relation, columns, k, release)
+    from discreet.server import release_microdata
+    return release_microdata.microaggregate(plpy, relation, columns, k, release)
 $python$;
 COMMENT ON FUNCTION discreet.microaggregate(regclass, text[], int, text) IS
 'Writes a table in which the columns hold the means of groups of at least k alike records (MDAV). Returns a report.';
@@ -219,8 +219,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import microdata
-    return microdata.swap(plpy, relation, exchange, match_on, quasi_identifiers, release, k, rate)
+    from discreet.server import release_microdata
+    return release_microdata.swap(plpy, relation, exchange, match_on, quasi_identifiers, release, k, rate)
 $python$;
 COMMENT ON FUNCTION discreet.swap(regclass, text[], text[], text[], text, int, float8) IS
 'Writes a table in which records that fewer than k share the quasi-identifiers of, and a share of the others, have exchanged values with records

@@ -84,8 +84,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import crosstables
-    return crosstables.ptable(plpy, deviation, max_noise, min_count)
+    from discreet.server import release_crosstables
+    return release_crosstables.ptable(plpy, deviation, max_noise, min_count)
 $python$;
 COMMENT ON FUNCTION discreet.ptable(float8, int, int) IS
 'How counts are perturbed: for each count, the distribution of largest entropy with mean 0 and this standard deviation, that changes it by
@@ -130,8 +130,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import crosstables
-    return crosstables.controlled_round(plpy, cells, dimensions, value, base, release, secret, hierarchies, total, seconds)
+    from discreet.server import release_crosstables
+    return release_crosstables.controlled_round(plpy, cells, dimensions, value, base, release, secret, hierarchies, total, seconds)
 $python$;
 COMMENT ON FUNCTION discreet.controlled_round(regclass, text[], text, int, text, text, jsonb, text, float8) IS
 'Writes a cross table with all margins, every cell a multiple of the base, all groups and totals adding up, driven by keys under a

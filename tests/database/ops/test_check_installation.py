@@ -213,7 +213,8 @@ def place_ledger(database: Database, place: str) -> Connection:
 def test_it_notices_that_the_library_is_not_preloaded(own: Database) -> None:
     ((status, finding),) = findings(own.connect(), "library")
     assert status == "problem"
-    assert str(finding).startswith("not preloaded: the dp_ aggregates and plain questions of analysts are refused.")
+    assert "plain questions of analysts are refused, and views over protected tables" in str(finding)
+    assert "are not guarded" in str(finding)
 
 
 def test_it_notices_that_the_library_is_preloaded_for_the_database(own: Database) -> None:

@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 from dp_evidence import Sample, distribution_distance, drawn_side_by_side, proportion_bounds
 
+from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace
+from discreet.dp.choice import ExponentialChoice
 from discreet.dp.grid import Grid
-from discreet.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, ExponentialChoice, ThresholdedRelease
 from discreet.dp.price import Price
 from discreet.dp.release import error_95, release_many
+from discreet.dp.threshold import ThresholdedRelease
 from discreet.dp.totals import Totals
 
 FALSE_ALARM = 1e-8

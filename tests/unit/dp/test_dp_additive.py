@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import InvalidParameterError
-from discreet.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, additive_noise
+from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace, additive_noise
 from discreet.dp.noise import integer_noise
 from discreet.dp.price import Accounting, Price
 

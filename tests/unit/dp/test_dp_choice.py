@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import InvalidParameterError
-from discreet.dp.mechanisms import ExponentialChoice
+from discreet.dp.choice import ExponentialChoice
 from discreet.dp.noise import noisy_choice
 from discreet.dp.price import Accounting, Price
 

@@ -11,8 +11,8 @@ from opendp.measurements import make_gaussian_threshold, make_laplace_threshold
 from opendp.metrics import absolute_distance, l01inf_distance, l02inf_distance
 
 from discreet.core.errors import InvalidParameterError
-from discreet.dp.mechanisms import ThresholdedRelease
 from discreet.dp.price import Price
+from discreet.dp.threshold import ThresholdedRelease
 
 DELTA = Fraction(1, 10**6)
 

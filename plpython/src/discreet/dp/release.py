@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from discreet.core.errors import InvalidParameterError
+from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace, additive_noise
 from discreet.dp.estimate import (
     COUNTS,
     QUANTILES,
@@ -20,7 +21,6 @@ from discreet.dp.estimate import (
 )
 from discreet.dp.exact import Numeric, decimal_above
 from discreet.dp.grid import Grid
-from discreet.dp.mechanisms import DiscreteGaussian, DiscreteLaplace, additive_noise
 from discreet.dp.price import Price
 from discreet.dp.quantile import QuantileChoice
 from discreet.dp.sensitivity import Neighbours

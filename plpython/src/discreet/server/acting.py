@@ -1,8 +1,8 @@
 """In whose name the native SQL of a question runs.
 
-Planning a query may run code of who owns a table (see extension/gate_run.c). So it runs in the name of the owner: a role
-that is no superuser, and the only such one among the owners of the protected tables, of their parts, and of public
-tables that carry code. Other public tables belong to curators (trusted.py) and have nothing to run.
+Planning a query may run code of who owns a table (see extension/gate_run.c). So it runs in the name of the owner: a
+role that is no superuser, and the only such one among the owners of the protected tables, of their parts, and of public
+tables that carry code. Other public tables belong to curators (gate_trusted.py) and have nothing to run.
 """
 
 from __future__ import annotations

@@ -127,14 +127,14 @@ def release(plpy: Plpy, function: str, totals: list[str]) -> str:
 
 @sql_errors
 def check_installation(plpy: Plpy) -> Iterable[tuple[str, str, str]]:
-    from discreet.server.installation import findings
+    from discreet.server.ops_installation import findings
 
     return findings(plpy)
 
 
 @sql_errors
 def selftest(plpy: Plpy) -> Iterable[tuple[str, bool, str]]:
-    from discreet.server.selftest import findings
+    from discreet.server.ops_selftest import findings
 
     return list(findings(plpy))
 
@@ -274,14 +274,14 @@ def json_object(row: list[tuple[str, str | None]]) -> str:
 
 @sql_errors
 def explain(plpy: Plpy, sql: str, epsilon: Decimal | None) -> str:
-    from discreet.server.explain import explain as explained
+    from discreet.server.gate_explain import explain as explained
 
     return json.dumps(explained(plpy, sql, epsilon))
 
 
 @sql_errors
 def suggest_bounds(plpy: Plpy, relation: str | None, column_name: str | None, epsilon: Decimal | None) -> str:
-    from discreet.server.suggest import BoundsGate
+    from discreet.server.gate_suggest import BoundsGate
 
     lower, upper = BoundsGate(plpy, relation, column_name).bounds(epsilon)
     return f"[{lower:f},{upper:f}]"

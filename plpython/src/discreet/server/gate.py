@@ -22,10 +22,10 @@ from discreet.gate.finish import finished_sql, rows_sql
 from discreet.server import audited, citus, personal
 from discreet.server.acting import acting_role
 from discreet.server.audited import AuditedAsked
-from discreet.server.parser import load_parser
+from discreet.server.gate_parser import load_parser
+from discreet.server.gate_trusted import trusted
+from discreet.server.mls_session_label import SessionLabel, held_label, hold_level, label_of_words
 from discreet.server.plpy import Plpy, prepared, run
-from discreet.server.session_label import SessionLabel, held_label, hold_level, label_of_words
-from discreet.server.trusted import trusted
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
@@ -364,7 +364,7 @@ class Gate:
     def check_native(self, asked: Asked) -> None:
         """Lets the server analyse what will be run: errors of types and names come before the charge."""
         from discreet.gate.measure import domain_groups
-        from discreet.server.totals import as_texts
+        from discreet.server.gate_totals import as_texts
 
         for keys, terms in zip(asked.plan.grouping.sets, asked.terms, strict=True):
             if domain_groups(asked.plan, keys, asked.texts) is None:
@@ -416,7 +416,7 @@ class Gate:
     def measured(self, asked: Asked) -> list[list[object]]:
         """Runs and releases. Whatever goes wrong from here on may depend on the data, and is told to the log only."""
         from discreet.gate.measure import domain_groups, measure
-        from discreet.server.totals import totals
+        from discreet.server.gate_totals import totals
 
         rows: list[list[object]] = []
         sets = asked.plan.grouping.sets

@@ -19,7 +19,7 @@ from discreet.server.plpy import Plpy, run
 if TYPE_CHECKING:
     from discreet.gate.plan import Plan
     from discreet.personal.selection import Personal
-    from discreet.server.totals import Found
+    from discreet.server.gate_totals import Found
 
 RUN = """
     SELECT place, value FROM discreet._personal_run(
@@ -52,7 +52,7 @@ def totals_of_payers(plpy: Plpy, plan: Plan, epsilon: Fraction, role: int) -> li
     """Of every grouping set, over the rows of those who have paid; selection, payment and run share a snapshot."""
     from discreet.gate.run import statements
     from discreet.personal.budgets import price_of
-    from discreet.server.totals import as_texts, put_row
+    from discreet.server.gate_totals import as_texts, put_row
 
     assert plan.personal is not None
     sets = plan.grouping.sets

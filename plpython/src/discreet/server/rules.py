@@ -20,7 +20,7 @@ from discreet.core.errors import (
 from discreet.rules import statements
 from discreet.rules.expressions import predicate, row_rule
 from discreet.server.entry import sql_errors
-from discreet.server.parser import load_parser
+from discreet.server.gate_parser import load_parser
 from discreet.server.plpy import Plpy, Row, run
 
 RELATION = """

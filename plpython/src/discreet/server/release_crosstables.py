@@ -11,10 +11,10 @@ from typing import Any
 
 from discreet.core.declarations import given, one_of
 from discreet.core.errors import InvalidParameterError
-from discreet.server.cells import MISSING, Cells, UnsafeReleaseError
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy, run
-from discreet.server.publishing import Progress, Source, new_table
+from discreet.server.release_cells import MISSING, Cells, UnsafeReleaseError
+from discreet.server.release_publish import Progress, Source, new_table
 
 FEW_HIDDEN = 250
 

@@ -99,8 +99,8 @@ def samplers(plpy: Plpy) -> Iterator[Finding]:
 
 
 def ledger(plpy: Plpy) -> Iterator[Finding]:
-    from discreet.server.installation import OK
-    from discreet.server.installation import ledger as checked
+    from discreet.server.ops_installation import OK
+    from discreet.server.ops_installation import ledger as checked
 
     for item, status, finding in checked(plpy):
         yield item, status == OK, finding
@@ -200,7 +200,7 @@ def whole_questions(gate: Gate, schema: str, name: str) -> tuple[list[Any], list
 def exact_totals(plpy: Plpy, plan: Any, keys: tuple[int, ...], role: int, seed: int) -> Any:
     from discreet.gate.neighbours import Totals
     from discreet.gate.run import statements
-    from discreet.server.totals import rows
+    from discreet.server.gate_totals import rows
 
     found = Totals(keys, defaultdict(dict), defaultdict(dict))
     for statement in statements(plan, keys, seed):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import discreet
 from discreet.core.declarations import ENCODING, OTHER_DATABASE
-from discreet.server.openings import PROBLEM, WARNING, Finding, closed_schemas, definer_functions, readable_views
-from discreet.server.parser import load_parser
+from discreet.server.gate_parser import load_parser
+from discreet.server.ops_openings import PROBLEM, WARNING, Finding, closed_schemas, definer_functions, readable_views
 from discreet.server.plpy import Plpy, run
 
 OK = "ok"
@@ -109,8 +109,9 @@ def library(plpy: Plpy) -> Iterator[Finding]:
     yield (
         "library",
         PROBLEM,
-        "not preloaded: the dp_ aggregates and plain questions of analysts are refused. Run ALTER DATABASE … SET "
-        "session_preload_libraries = 'discreet', or add it to shared_preload_libraries and restart",
+        "not preloaded: the dp_ aggregates and plain questions of analysts are refused, and views over protected "
+        "tables that analysts were granted are not guarded. Run ALTER DATABASE … SET session_preload_libraries = "
+        "'discreet', or add it to shared_preload_libraries and restart",
     )
 
 

@@ -27,11 +27,11 @@ def k_anonymity(
     nulls: str | None,
     unit: str | None,
 ) -> int | None:
-    from discreet.server import tabulation
+    from discreet.server import release_tabulation
 
-    keys = tabulation.named("quasi_identifiers", quasi_identifiers)
-    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("unit", listed(unit)))
-    return tabulation.smallest_class(plpy, tabulation.as_seen(table, keys), keys, nulls, unit)
+    keys = release_tabulation.named("quasi_identifiers", quasi_identifiers)
+    table = release_tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("unit", listed(unit)))
+    return release_tabulation.smallest_class(plpy, release_tabulation.as_seen(table, keys), keys, nulls, unit)
 
 
 @sql_errors
@@ -46,14 +46,17 @@ def l_diversity(
     unit: str | None,
 ) -> float | None:
     from discreet.release.measures import Diversity
-    from discreet.server import tabulation
+    from discreet.server import release_tabulation
 
     wanted = Diversity.of(kind, c)
-    keys, values = tabulation.named("quasi_identifiers", quasi_identifiers), tabulation.named("sensitive", sensitive)
-    table = tabulation.source(
+    keys, values = (
+        release_tabulation.named("quasi_identifiers", quasi_identifiers),
+        release_tabulation.named("sensitive", sensitive),
+    )
+    table = release_tabulation.source(
         plpy, relation, ("quasi_identifiers", keys), ("sensitive", values), ("unit", listed(unit))
     )
-    found = tabulation.tabulate(plpy, tabulation.as_seen(table, keys), keys, values, nulls, unit=unit)
+    found = release_tabulation.tabulate(plpy, release_tabulation.as_seen(table, keys), keys, values, nulls, unit=unit)
     return None if found is None else min(wanted.measured(composition) for composition in found.compositions)
 
 
@@ -68,12 +71,17 @@ def t_closeness(
     nulls: str | None,
 ) -> float | None:
     from discreet.release.measures import Closeness
-    from discreet.server import tabulation
+    from discreet.server import release_tabulation
 
     wanted = Closeness.of(distance, document(hierarchy))
-    keys, values = tabulation.named("quasi_identifiers", quasi_identifiers), tabulation.named("sensitive", sensitive)
-    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("sensitive", values))
-    found = tabulation.tabulate(plpy, tabulation.as_seen(table, keys), keys, values, nulls, wanted.tree is not None)
+    keys, values = (
+        release_tabulation.named("quasi_identifiers", quasi_identifiers),
+        release_tabulation.named("sensitive", sensitive),
+    )
+    table = release_tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("sensitive", values))
+    found = release_tabulation.tabulate(
+        plpy, release_tabulation.as_seen(table, keys), keys, values, nulls, wanted.tree is not None
+    )
     if found is None:
         return None
     each = zip(found.compositions, values, found.texts, strict=True)
@@ -90,13 +98,16 @@ def measure(
     unit: str | None,
 ) -> Iterable[tuple[str, str | None, float]]:
     from discreet.release.measures import all_measures
-    from discreet.server import tabulation
+    from discreet.server import release_tabulation
 
-    keys, values = tabulation.named("quasi_identifiers", quasi_identifiers), tabulation.named("sensitive", sensitive)
-    table = tabulation.source(
+    keys, values = (
+        release_tabulation.named("quasi_identifiers", quasi_identifiers),
+        release_tabulation.named("sensitive", sensitive),
+    )
+    table = release_tabulation.source(
         plpy, relation, ("quasi_identifiers", keys), ("sensitive", values), ("unit", listed(unit))
     )
-    found = tabulation.tabulate(plpy, tabulation.as_seen(table, keys), keys, values, nulls, unit=unit)
+    found = release_tabulation.tabulate(plpy, release_tabulation.as_seen(table, keys), keys, values, nulls, unit=unit)
     return [] if found is None else list(all_measures(values, found.compositions))
 
 
@@ -111,16 +122,16 @@ def disclosure_risk(
 ) -> Iterable[tuple[str, float]]:
     from discreet.release import risk
     from discreet.release.measures import NULLS
-    from discreet.server import tabulation
+    from discreet.server import release_tabulation
 
-    keys = tabulation.named("quasi_identifiers", quasi_identifiers)
+    keys = release_tabulation.named("quasi_identifiers", quasi_identifiers)
     semantics = one_of("nulls", nulls, NULLS)
     if population is not None:
         at_least("population", population, 1)
-    table = tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("unit", listed(unit)))
+    table = release_tabulation.source(plpy, relation, ("quasi_identifiers", keys), ("unit", listed(unit)))
     if unit is not None:
-        tabulation.require_people(plpy, table, unit)
-    rows = tabulation.coded(plpy, tabulation.as_seen(table, keys), [*keys, *listed(unit)])
+        release_tabulation.require_people(plpy, table, unit)
+    rows = release_tabulation.coded(plpy, release_tabulation.as_seen(table, keys), [*keys, *listed(unit)])
     if not len(rows.count):
         return []
     codes, person = rows.split(len(keys), unit)
@@ -148,11 +159,11 @@ def anonymize(
     unit: str | None,
 ) -> str:
     from discreet.release.problem import Claim
-    from discreet.server import anonymizing, tabulation
+    from discreet.server import release_anonymize, release_tabulation
 
     claim = Claim.of(k, l_wanted, t, distance, sensitive, max_suppression)
-    wanted = anonymizing.wish(plpy, relation, release, document(quasi_identifiers), sensitive, keep, unit)
-    return tabulation.written(anonymizing.anonymize(plpy, wanted, claim, method))
+    wanted = release_anonymize.wish(plpy, relation, release, document(quasi_identifiers), sensitive, keep, unit)
+    return release_tabulation.written(release_anonymize.anonymize(plpy, wanted, claim, method))
 
 
 @sql_errors
@@ -166,12 +177,12 @@ def best_ranges(
     upper: Decimal | None,
 ) -> Iterable[tuple[Decimal, Decimal, int]]:
     from discreet.release.ranges import found_ranges
-    from discreet.server import tabulation
+    from discreet.server import release_tabulation
 
     name = given("column_name", column_name)
-    others = tabulation.each_name("within", within)
-    table = tabulation.source(plpy, relation, ("column_name", [name]), ("within", others))
-    rows = tabulation.coded(plpy, table, [name, *others], texts=True)
+    others = release_tabulation.each_name("within", within)
+    table = release_tabulation.source(plpy, relation, ("column_name", [name]), ("within", others))
+    rows = release_tabulation.coded(plpy, table, [name, *others], texts=True)
     return found_ranges(table.types[name], name, rows.texts[0], rows.codes, rows.count, ranges, lower, upper)
 
 
@@ -188,17 +199,17 @@ def create_release_view(
     unit: str | None,
 ) -> None:
     from discreet.release.problem import Claim
-    from discreet.server import anonymizing, guarding, tabulation
+    from discreet.server import release_anonymize, release_guard, release_tabulation
 
     claim = Claim.of(k, l_wanted, None, "equal", sensitive, 0)
-    keys = tabulation.named("quasi_identifiers", quasi_identifiers)
-    others = tabulation.each_name("keep", keep)
-    table = tabulation.source(
+    keys = release_tabulation.named("quasi_identifiers", quasi_identifiers)
+    others = release_tabulation.each_name("keep", keep)
+    table = release_tabulation.source(
         plpy, relation, ("quasi_identifiers", keys), ("sensitive", listed(sensitive)), ("keep", others),
         ("unit", [] if unit in others else listed(unit)),
     )  # fmt: skip
-    target = anonymizing.target_name(plpy, "name", name, table)
-    guarding.create_view(plpy, target, table, keys, claim.k, sensitive, claim.l, others, unit)
+    target = release_anonymize.target_name(plpy, "name", name, table)
+    release_guard.create_view(plpy, target, table, keys, claim.k, sensitive, claim.l, others, unit)
 
 
 @sql_errors

@@ -20,9 +20,9 @@ from discreet.release.hierarchy import USAGE, Hierarchy, Values
 from discreet.release.memory import Published, label
 from discreet.release.problem import Claim, Table
 from discreet.release.recoding import Recoding, recode
-from discreet.server import guarding, tabulation
+from discreet.server import release_guard, release_tabulation
 from discreet.server.plpy import Plpy, run
-from discreet.server.tabulation import Source, identifier
+from discreet.server.release_tabulation import Source, identifier
 
 CELL, CLASS, MAP = "pg_temp._discreet_cell", "pg_temp._discreet_class", "pg_temp._discreet_map"
 # what is written, with whose each row is
@@ -82,9 +82,9 @@ class Measured:
 def measured(
     plpy: Plpy, table: Source, keys: list[str], sensitive: str | None, distance: str, unit: str | None
 ) -> Measured:
-    table = tabulation.as_seen(table, keys)
-    sizes = tabulation.class_sizes(plpy, table, keys, unit)
-    found = None if sensitive is None else tabulation.tabulate(plpy, table, keys, [sensitive], "own", unit=unit)
+    table = release_tabulation.as_seen(table, keys)
+    sizes = release_tabulation.class_sizes(plpy, table, keys, unit)
+    found = None if sensitive is None else release_tabulation.tabulate(plpy, table, keys, [sensitive], "own", unit=unit)
     if found is None:
         return Measured(sizes.classes, sizes.rows, None, None)
     composition = found.compositions[0]
@@ -138,13 +138,13 @@ def wish(
     if not isinstance(quasi_identifiers, dict) or not quasi_identifiers:
         raise InvalidParameterError("quasi_identifiers is an object: a hierarchy for each column", USAGE)
     values = [] if sensitive is None else [sensitive]
-    kept = tabulation.each_name("keep", keep)
-    table = tabulation.source(
+    kept = release_tabulation.each_name("keep", keep)
+    table = release_tabulation.source(
         plpy, relation, ("quasi_identifiers", list(quasi_identifiers)), ("sensitive", values), ("keep", kept),
         ("unit", [] if unit is None or unit in kept else [unit]),
     )  # fmt: skip
     if unit is not None:
-        tabulation.require_people(plpy, table, unit)
+        release_tabulation.require_people(plpy, table, unit)
     return Wish(table, target_name(plpy, "release", release, table), quasi_identifiers, sensitive, kept, unit)
 
 
@@ -153,9 +153,9 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
     # a sensitive column without a claim is published, but does not matter to the search
     searched = wanted.sensitive is not None and (claim.l is not None or claim.t is not None)
     columns = [*wanted.keys, *([wanted.sensitive] if searched and wanted.sensitive else [])]
-    plpy.execute(tabulation.MEMORY)
+    plpy.execute(release_tabulation.MEMORY)
     _count(plpy, wanted.table, columns)
-    rows = tabulation.fetched(plpy, "", CELL, len(columns), True, "id")
+    rows = release_tabulation.fetched(plpy, "", CELL, len(columns), True, "id")
     if not len(rows.count):
         raise InvalidParameterError(f"{wanted.table.name} is empty", "There is nobody to publish.")
     coded = [with_null(codes, values) for codes, values in zip(rows.codes, rows.values, strict=True)]
@@ -180,9 +180,9 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
     require(claim, reached)
     tick("comparing with earlier releases")
     published = _published(wanted, claim, made, labels, table)
-    guarding.check(plpy, wanted.table, published)
+    release_guard.check(plpy, wanted.table, published)
     report = _report(wanted, claim, method, table, made, reached, before)
-    guarding.remember(plpy, "table", wanted.table, published, None if claim.t is None else float(claim.t), report)
+    release_guard.remember(plpy, "table", wanted.table, published, None if claim.t is None else float(claim.t), report)
     plpy.execute(f"DROP TABLE {CELL}, {CLASS}, {MAP}{'' if wanted.unit is None else ', ' + WHOSE}")
     return report
 
@@ -190,7 +190,7 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
 def _published(wanted: Wish, claim: Claim, made: Recoding, labels: list[str], table: Table) -> Published:
     kept = made.class_of >= 0
     sizes = summed(made.class_of[kept], table.count[kept], made.classes)
-    definition = {**made.definition, **guarding.circumstances(wanted.table, wanted.keys, wanted.unit)}
+    definition = {**made.definition, **release_guard.circumstances(wanted.table, wanted.keys, wanted.unit)}
     return Published(wanted.target, wanted.keys, claim.k, claim.l, wanted.sensitive, definition, labels, sizes)
 
 
@@ -214,10 +214,10 @@ def _people(plpy: Plpy, table: Source, columns: Sequence[str], unit: str, cell_i
 
 def _measured_again(plpy: Plpy, wanted: Wish, claim: Claim) -> Measured:
     """The written table by the functions of measuring; people by a copy that knows whose each row is."""
-    written = tabulation.source(plpy, wanted.target)
+    written = release_tabulation.source(plpy, wanted.target)
     if wanted.unit is None:
         return measured(plpy, written, wanted.keys, wanted.sensitive, claim.distance, None)
-    whose = tabulation.source(plpy, WHOSE)
+    whose = release_tabulation.source(plpy, WHOSE)
     compared = ", ".join(identifier(name) for name in [*wanted.keys, *([wanted.sensitive] if wanted.sensitive else [])])
     one, other = (f"SELECT {compared}, count(*) FROM {each.name} GROUP BY {compared}" for each in (written, whose))
     if plpy.execute(f"({one} EXCEPT {other}) UNION ALL ({other} EXCEPT {one}) LIMIT 1"):
@@ -226,7 +226,7 @@ def _measured_again(plpy: Plpy, wanted: Wish, claim: Claim) -> Measured:
 
 
 def _count(plpy: Plpy, table: Source, columns: Sequence[str]) -> None:
-    cells = tabulation.counted(table, columns, len(columns), "own")
+    cells = release_tabulation.counted(table, columns, len(columns), "own")
     listed = ", ".join(f"c{place}" for place in range(len(columns)))
     plpy.execute(
         f"CREATE TEMPORARY TABLE _discreet_cell ON COMMIT DROP AS"
@@ -236,7 +236,12 @@ def _count(plpy: Plpy, table: Source, columns: Sequence[str]) -> None:
 
 
 def _write(
-    plpy: Plpy, wanted: Wish, columns: Sequence[str], made: Recoding, class_labels: list[str], rows: tabulation.Coded
+    plpy: Plpy,
+    wanted: Wish,
+    columns: Sequence[str],
+    made: Recoding,
+    class_labels: list[str],
+    rows: release_tabulation.Coded,
 ) -> None:
     """One statement joins the rows with the classes of their combinations. Equal hashes are compared value by value.
 

@@ -13,9 +13,9 @@ from discreet.release.classes import Ints, People, with_null
 from discreet.release.differencing import Isolated, isolated
 from discreet.release.hierarchy import INTEGERS, Values
 from discreet.release.memory import Column, Published, classes, shown
-from discreet.server import tabulation
+from discreet.server import release_tabulation
 from discreet.server.plpy import Plpy, run
-from discreet.server.tabulation import Source, identifier
+from discreet.server.release_tabulation import Source, identifier
 
 NAMED = 3
 WORDS = {"text", "character varying", "name"}
@@ -52,7 +52,7 @@ def remember(
         ["pg_catalog.text", "pg_catalog.text[]", "pg_catalog.text"],
     )
     sizes = "{" + ",".join(map(str, made.sizes.tolist())) + "}"
-    plpy.execute(plan, [tabulation.written(published), made.labels, sizes])
+    plpy.execute(plan, [release_tabulation.written(published), made.labels, sizes])
 
 
 def check(plpy: Plpy, table: Source, made: Published) -> None:
@@ -94,7 +94,7 @@ def _require_comparable(plpy: Plpy, table: Source, earlier: Published) -> None:
         if _alike(then) != _alike(now):
             raise _incomparable(table, earlier, f"column {identifier(name)} was of type {then}, and is of type {now}")
     for name, texts in earlier.looks.items():
-        wrong = tabulation.misread(plpy, table.types[name], texts)
+        wrong = release_tabulation.misread(plpy, table.types[name], texts)
         if wrong is not None:
             raise _incomparable(table, earlier, f"column {identifier(name)}: {wrong}")
 
@@ -169,14 +169,14 @@ def _rows(plpy: Plpy, table: Source, earlier: Published, made: Published) -> Row
     for name in [*names, *others, *more]:
         if name not in table.types:
             raise _lacks(table, name, earlier)
-    tabulation.source(plpy, table.name, ("quasi_identifiers", [*names, *others, *more]))
+    release_tabulation.source(plpy, table.name, ("quasi_identifiers", [*names, *others, *more]))
     looks: dict[str, list[str]] = {name: [] for name in names}
     for each in (earlier, made):
         for name, texts in each.looks.items():
             looks[name] = list(dict.fromkeys([*looks[name], *texts]))
     extra = {place: (table.types[name], looks[name]) for place, name in enumerate(names) if looks[name]}
     used = [*names, *others, *more]
-    rows = tabulation.coded(plpy, table, used, True, extra)
+    rows = release_tabulation.coded(plpy, table, used, True, extra)
     coded = [with_null(codes, values) for codes, values in zip(rows.codes, rows.values, strict=True)]
     columns = {
         name: Column(
@@ -231,8 +231,8 @@ def create_view(
     definition = {"method": "view"} | circumstances(table, keys, unit)
     made = Published(target, keys, k, l_wanted, sensitive, definition, [], np.zeros(0, dtype=np.int64))
     check(plpy, table, made)
-    published = tabulation.class_sizes(plpy, replace(table, name=target), keys).rows
-    total = tabulation.class_sizes(plpy, table, keys).rows
+    published = release_tabulation.class_sizes(plpy, replace(table, name=target), keys).rows
+    total = release_tabulation.class_sizes(plpy, table, keys).rows
     report = {"published": published, "suppressed": total - published, "rows": total, "unit": unit}
     remember(plpy, "view", table, made, None, report)
     if run(plpy, "SELECT FROM discreet.protected_tables WHERE relation = :oid::oid", oid=table.oid):

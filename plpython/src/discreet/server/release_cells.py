@@ -11,7 +11,7 @@ from typing import Any
 from discreet.core.declarations import given
 from discreet.core.errors import DiscreetError, InvalidParameterError
 from discreet.server.plpy import Plpy, run
-from discreet.server.publishing import Column, Source, array, quoted
+from discreet.server.release_publish import Column, Source, array, quoted
 
 MOST_CELLS = 250_000
 MISSING = "(none)"

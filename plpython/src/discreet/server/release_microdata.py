@@ -10,7 +10,7 @@ from discreet.core.declarations import given
 from discreet.core.errors import DiscreetError, InvalidParameterError
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy, run
-from discreet.server.publishing import Column, Progress, Source, array, new_table
+from discreet.server.release_publish import Column, Progress, Source, array, new_table
 
 NUMBERED = "pg_temp.discreet_numbered_rows"
 # what a type is as a number, and what a mean of such numbers is in the type
