@@ -21,8 +21,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.anonymize(plpy, relation, release, quasi_identifiers, k, l, t, sensitive, max_suppression, method,
+    from discreet.server import release_entry
+    return release_entry.anonymize(plpy, relation, release, quasi_identifiers, k, l, t, sensitive, max_suppression, method,
         keep, distance, unit)
 $python$;
 COMMENT ON FUNCTION discreet.anonymize(regclass, text, jsonb, int, int, float8, text, float8, text, text[], text, text) IS
@@ -45,8 +45,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.best_ranges(plpy, relation, column_name, ranges, within, lower, upper)
+    from discreet.server import release_entry
+    return release_entry.best_ranges(plpy, relation, column_name, ranges, within, lower, upper)
 $python$;
 COMMENT ON FUNCTION discreet.best_ranges(regclass, text, int, text[], numeric, numeric) IS
 'Ranges of a number that make the smallest class, within other columns, as large as possible.';

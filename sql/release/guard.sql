@@ -17,8 +17,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.create_release_view(plpy, name, relation, quasi_identifiers, k, sensitive, l, keep, unit)
+    from discreet.server import release_entry
+    return release_entry.create_release_view(plpy, name, relation, quasi_identifiers, k, sensitive, l, keep, unit)
 $python$;
 COMMENT ON FUNCTION discreet.create_release_view(text, regclass, text[], int, text, int, text[], text) IS
 'Makes a view that shows only rows of classes of at least k rows, or people told apart by the column unit, and l sensitive values, kept right as the data changes.';

@@ -12,8 +12,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.k_anonymity(plpy, relation, quasi_identifiers, nulls, unit)
+    from discreet.server import release_entry
+    return release_entry.k_anonymity(plpy, relation, quasi_identifiers, nulls, unit)
 $python$;
 COMMENT ON FUNCTION discreet.k_anonymity(regclass, text[], text, text) IS
 'Size of the smallest group of rows, or of people told apart by the column unit, that share their quasi-identifiers; NULL for an empty table.';
@@ -36,8 +36,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.l_diversity(plpy, relation, quasi_identifiers, [sensitive], kind, c, nulls, unit)
+    from discreet.server import release_entry
+    return release_entry.l_diversity(plpy, relation, quasi_identifiers, [sensitive], kind, c, nulls, unit)
 $python$;
 COMMENT ON FUNCTION discreet.l_diversity(regclass, text[], text, text, numeric, text, text) IS
 'The largest l for which every group is l-diverse: distinct, entropy, or recursive with a factor c; over rows, or over people told apart by the column unit.';
@@ -60,8 +60,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.l_diversity(plpy, relation, quasi_identifiers, sensitive, kind, c, nulls, unit)
+    from discreet.server import release_entry
+    return release_entry.l_diversity(plpy, relation, quasi_identifiers, sensitive, kind, c, nulls, unit)
 $python$;
 COMMENT ON FUNCTION discreet.l_diversity(regclass, text[], text[], text, numeric, text, text) IS
 'The largest l for which every group is l-diverse: distinct, entropy, or recursive with a factor c; over rows, or over people told apart by the column unit. Of several sensitive columns the worst.';
@@ -83,8 +83,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.t_closeness(plpy, relation, quasi_identifiers, [sensitive], distance, hierarchy, nulls)
+    from discreet.server import release_entry
+    return release_entry.t_closeness(plpy, relation, quasi_identifiers, [sensitive], distance, hierarchy, nulls)
 $python$;
 COMMENT ON FUNCTION discreet.t_closeness(regclass, text[], text, text, jsonb, text) IS
 'The largest earth mover''s distance between a group and the table: equal, ordered, or hierarchical over a tree.';
@@ -106,8 +106,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.t_closeness(plpy, relation, quasi_identifiers, sensitive, distance, hierarchy, nulls)
+    from discreet.server import release_entry
+    return release_entry.t_closeness(plpy, relation, quasi_identifiers, sensitive, distance, hierarchy, nulls)
 $python$;
 COMMENT ON FUNCTION discreet.t_closeness(regclass, text[], text[], text, jsonb, text) IS
 'The largest earth mover''s distance between a group and the table: equal, ordered, or hierarchical over a tree. Of several sensitive columns the worst.';
@@ -128,8 +128,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.measure(plpy, relation, quasi_identifiers, sensitive, nulls, unit)
+    from discreet.server import release_entry
+    return release_entry.measure(plpy, relation, quasi_identifiers, sensitive, nulls, unit)
 $python$;
 COMMENT ON FUNCTION discreet.measure(regclass, text[], text[], text, text) IS
 'k, l and t of a table at once, from one pass over its rows; k and l over people, when a column unit tells them apart.';
@@ -150,8 +150,8 @@ SET search_path = pg_catalog, pg_temp
 /* @PINNED_FORMATS@ */
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.disclosure_risk(plpy, relation, quasi_identifiers, population, unit, nulls)
+    from discreet.server import release_entry
+    return release_entry.disclosure_risk(plpy, relation, quasi_identifiers, population, unit, nulls)
 $python$;
 COMMENT ON FUNCTION discreet.disclosure_risk(regclass, text[], bigint, text, text) IS
 'Uniques, the risks of prosecutor, journalist and marketer, estimated population uniques, and special uniques.';

@@ -8,8 +8,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import release
-    return release.release_report(plpy, release)
+    from discreet.server import release_entry
+    return release_entry.release_report(plpy, release)
 $python$;
 COMMENT ON FUNCTION discreet.release_report(text) IS
 'The report of a release as one HTML page: class sizes, risk before and after, loss per column, levels.';
