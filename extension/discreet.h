@@ -119,6 +119,7 @@ extern bool analysts_at_work(void);
 extern void ask_guarded(Query *query);
 extern void guard_planned(PlannerInfo *root, Oid table, RelOptInfo *relation);
 extern void guard_executed(List *relations, List *permissions);
+extern void guard_conflicts(PlannedStmt *statement);
 
 /* gate_explain.c */
 extern void begin_watching_explain(void);

@@ -3,6 +3,7 @@
  */
 #include "dp.h"
 
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "common/shortest_dec.h"
 #include "executor/executor.h"
@@ -14,6 +15,7 @@
 #include "utils/float.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 static dlist_head paid_nodes = DLIST_STATIC_INIT(paid_nodes);
 
@@ -135,6 +137,7 @@ charge_request(QueryDesc *query, PaidNode *paid, Input *input, List *all_sites)
 	append_json_text(&json, "wish", double_to_shortest_decimal(epsilon_wish));
 	append_json_text(&json, "unreadable", unreadable);
 	append_json_text(&json, "unsafe", input->unsafe);
+	append_json_text(&json, "since", IsolationUsesXactSnapshot() ? psprintf("%u", GetActiveSnapshot()->xmin) : NULL);
 	append_json_relations(&json, "inside", input->statement, input->inside);
 	append_json_sites(&json, "sites", paid->sites);
 	append_json_sites(&json, "all_sites", all_sites);

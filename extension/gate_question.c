@@ -727,6 +727,37 @@ guard_executed(List *relations, List *permissions)
 		if ((access.reads || access.counts) && OidIsValid(access.owner) && analysts_at_work() &&
 			(entry->relkind != RELKIND_VIEW || is_multilevel(entry->relid)) &&
 			!may_read(entry->relid, access.columns, GetUserId()))
-			refuse_guarded(entry->relid, views_naming(entry->relid, relations, NIL));
+			/* an exempted view may stand beside what is changed, without being the way to it */
+			refuse_guarded(entry->relid, access.counts ? NIL : views_naming(entry->relid, relations, NIL));
 	}
+}
+
+/* Rows that are there already, and so are not inserted, would be counted. */
+static void
+refuse_conflicts(ModifyTable *change, PlannedStmt *statement)
+{
+	RangeTblEntry *target;
+	Access		access;
+
+	if (change == NULL || !IsA(change, ModifyTable) || change->onConflictAction == ONCONFLICT_NONE)
+		return;
+	target = rt_fetch(linitial_int(change->resultRelations), statement->rtable);
+#if PG_VERSION_NUM >= 160000
+	access = access_of(target, statement->permInfos);
+#else
+	access = access_of(target, NIL);
+#endif
+	if (OidIsValid(access.owner) && analysts_at_work() && !may_read(target->relid, NULL, GetUserId()))
+		refuse_guarded(target->relid, NIL);
+}
+
+/* Before a statement starts. */
+void
+guard_conflicts(PlannedStmt *statement)
+{
+	ListCell   *cell;
+
+	refuse_conflicts((ModifyTable *) statement->planTree, statement);
+	foreach(cell, statement->subplans)
+		refuse_conflicts((ModifyTable *) lfirst(cell), statement);
 }

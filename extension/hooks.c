@@ -246,6 +246,8 @@ on_start(QueryDesc *query, int flags)
 	bool		reads;
 
 	session_state.reading = false;
+	if (!unconcerned())
+		guard_conflicts(query->plannedstmt);
 	reads = may_read_labels(query->plannedstmt) && begin_labels(query, flags);
 	if (query->plannedstmt->parallelModeNeeded && !IsParallelWorker())
 		keep_dp_aggregates_in_leader(query);

@@ -485,6 +485,12 @@ label_to_read(int64 *label)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("multilevel tables need the library of discreet to be loaded when a session begins"),
 				 errhint("Put discreet into shared_preload_libraries, or into session_preload_libraries of the database.")));
+	/* code of others runs in the session of who maintains their tables, and would read at that clearance */
+	if (InSecurityRestrictedOperation())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("what has labels cannot be read within a security-restricted operation"),
+				 errhint("A materialized view or an index would read for whoever maintains it; use CREATE TABLE AS.")));
 	if (IsolationIsSerializable())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -535,7 +541,7 @@ labelled_part(Oid relation)
 void
 begin_reading_ledger(void)
 {
-	if (superuser_arg(GetSessionUserId()))
+	if (superuser_arg(GetSessionUserId()) && !InSecurityRestrictedOperation())
 		return;
 	know_levels();
 	if (cleared)
@@ -634,7 +640,7 @@ discreet_sees(PG_FUNCTION_ARGS)
 	int64		wanted;
 	int64		label;
 
-	if (superuser_arg(GetSessionUserId()))
+	if (superuser_arg(GetSessionUserId()) && !InSecurityRestrictedOperation())
 		PG_RETURN_BOOL(true);
 	know_levels();
 	PG_RETURN_BOOL(read_label(text_to_cstring(PG_GETARG_TEXT_PP(0)), &wanted) == NULL && label_to_read(&label) &&

@@ -21,8 +21,9 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._protection_of(oid) IS
 'The protected table whose rows a scan of the relation reads: itself, or the whole it is a part of.';
 
--- discreet._one_row_per_person: whether the unit is NOT NULL and unique by an index that is always in force.
-CREATE FUNCTION discreet._one_row_per_person(protected discreet._protected_table)
+-- discreet._one_row_per_person: whether the unit is NOT NULL and unique by an index that is always in force; and was so before
+-- any transaction from a number on, as those that a snapshot does not see: it may still hold rows from before.
+CREATE FUNCTION discreet._one_row_per_person(protected discreet._protected_table, since xid DEFAULT NULL)
 RETURNS boolean
 LANGUAGE plpgsql
 STABLE
@@ -34,23 +35,30 @@ AS $plpgsql$
 BEGIN
     RETURN (
     SELECT EXISTS (SELECT FROM pg_attribute a
-                   WHERE a.attrelid = protected.relation AND a.attnum = protected.unit_attnum AND a.attnotnull)
+                   WHERE a.attrelid = protected.relation AND a.attnum = protected.unit_attnum AND a.attnotnull
+                     AND (since IS NULL OR age(a.xmin) > age(since)))
        AND EXISTS (SELECT FROM pg_index i
                    WHERE i.indrelid = protected.relation AND i.indisunique AND i.indimmediate AND i.indisvalid
                      AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = 1
-                     AND i.indkey[0] = protected.unit_attnum)
+                     AND i.indkey[0] = protected.unit_attnum
+                     AND (since IS NULL OR age(i.xmin) > age(since)))
        -- an index of a plain parent does not see the rows of tables that inherit from it
        AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhparent
-                       WHERE h.inhparent = protected.relation AND c.relkind <> 'p'));
+                       WHERE h.inhparent = protected.relation AND c.relkind <> 'p')
+       AND NOT EXISTS (
+            WITH RECURSIVE part(relation, attached) AS (
+                SELECT h.inhrelid, h.xmin FROM pg_inherits h WHERE h.inhparent = protected.relation
+                UNION SELECT h.inhrelid, h.xmin FROM pg_inherits h JOIN part ON h.inhparent = part.relation)
+            SELECT FROM part WHERE since IS NOT NULL AND age(part.attached) <= age(since)));
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._one_row_per_person(discreet._protected_table) IS
-'Whether the unit is NOT NULL and unique by an index that is always in force.';
+COMMENT ON FUNCTION discreet._one_row_per_person(discreet._protected_table, xid) IS
+'Whether the unit is NOT NULL and unique by an index that is always in force, and was so before transactions from a number on.';
 
 -- discreet._ledger_charge_aggregates: pays for the dp_ aggregates of one statement, before any row is read.
 -- request: role, question, wish (epsilon), unreadable (a relation that the session user may not read), inside (relations
 -- the aggregates read), unsafe (what the statement does that could let a person count for more), sites: function,
--- epsilon, sets; all_sites: those of the whole statement.
+-- epsilon, sets; all_sites: those of the whole statement; since: what the asker's snapshot does not see begins there.
 -- answer: accounting, neighbours, amounts (per site and grouping set, joined by commas).
 CREATE FUNCTION discreet._ledger_charge_aggregates(request jsonb)
 RETURNS jsonb
@@ -90,6 +98,10 @@ BEGIN
         problem := format('%s is protected by policy %L', protected.relation, protected.policy);
     ELSIF protected.relation IS NOT NULL AND NOT discreet._one_row_per_person(protected) THEN
         problem := format('column %I of %s is not unique and NOT NULL: a person may have many rows', protected.unit, protected.relation);
+    ELSIF protected.relation IS NOT NULL AND NOT discreet._one_row_per_person(protected, (request->>'since')::xid) THEN
+        problem := format('column %I of %s may not have been unique and NOT NULL when this transaction began',
+                          protected.unit, protected.relation);
+        hint := 'Begin a new transaction, or use READ COMMITTED.';
     END IF;
 
     SELECT d.* INTO people FROM discreet._dataset d WHERE d.dataset = coalesce(protected.dataset, 'default');

@@ -1,7 +1,8 @@
 -- Plain SQL: what extension/gate_question.c asks the catalog.
 
 -- discreet._guards: whether the gate stands before a table, for an analyst. Named directly (view 0), it does for who holds a
--- budget, and PostgreSQL denies the others. A view might let them in, and so might a rule or a policy (view: the table itself).
+-- budget, and PostgreSQL denies the others. A view might let them in, and so might a rule or a policy (view: the table itself);
+-- also to rows of a protected table that are read as part of another.
 CREATE FUNCTION discreet._guards(asker oid, relation oid, view oid)
 RETURNS boolean
 LANGUAGE plpgsql
@@ -13,8 +14,13 @@ SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 #variable_conflict use_column
 BEGIN
-    RETURN EXISTS (SELECT FROM discreet._protection_of($2) p
-                   WHERE $3 <> 0 OR discreet._holds_budget((SELECT rolname FROM pg_roles WHERE oid = $1), p.dataset))
+    RETURN (EXISTS (SELECT FROM discreet._protection_of($2) p
+                    WHERE $3 <> 0 OR discreet._holds_budget((SELECT rolname FROM pg_roles WHERE oid = $1), p.dataset))
+            OR $3 <> 0 AND EXISTS (
+                WITH RECURSIVE part(relation) AS (
+                    SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = $2
+                    UNION SELECT i.inhrelid FROM pg_inherits i JOIN part ON i.inhparent = part.relation)
+                SELECT FROM part JOIN discreet._protected_table p USING (relation) WHERE p.policy <> 'public'))
        AND NOT EXISTS (SELECT FROM discreet._exempt_view e WHERE e.view = $3);
 END
 $plpgsql$;

@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 from tests.attacks.target import ASK, PRICE, Target, ask_until_refused
 from tests.databases import Connection
+from tests.messages import refused
 
 ISOLATIONS = ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE", "SERIALIZABLE READ ONLY DEFERRABLE"]
 
@@ -66,3 +67,22 @@ def test_imported_snapshot_hides_nothing(target: Target, mallory: Connection) ->
     eve.execute(f"BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '{snapshot[0]}'")
     assert ask_until_refused(eve) == 0
     assert target.spent() == Decimal(1)
+
+
+def test_a_key_that_is_newer_than_the_snapshot_bounds_nothing(target: Target, mallory: Connection) -> None:
+    """The snapshot still holds a person's 5000 rows, of which all but one are gone when the key is made."""
+    admin = target.admin
+    admin.execute("CREATE TABLE extra.once (id int NOT NULL); GRANT SELECT ON extra.once TO PUBLIC")
+    admin.execute("INSERT INTO extra.once SELECT n FROM generate_series(1, 20) n")
+    admin.execute("INSERT INTO extra.once SELECT 1 FROM generate_series(1, 4999)")
+    admin.execute("SELECT discreet.protect('extra.once', 'id', dataset => 'people')")
+    mallory.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    mallory.execute("SELECT 1 FROM pg_class LIMIT 1")
+    admin.execute("DELETE FROM extra.once a WHERE id = 1 AND ctid > (SELECT min(ctid) FROM extra.once WHERE id = 1)")
+    admin.execute("ALTER TABLE extra.once ADD PRIMARY KEY (id)")
+    assert mallory.execute("SELECT count(*) FROM extra.once").fetchone() == (5019,)
+    with target.costs(0), refused("DP001", "may not have been unique and NOT NULL", "Begin a new transaction"):
+        mallory.execute("SELECT discreet.dp_count(*) FROM extra.once")
+    mallory.execute("ROLLBACK")
+    with target.costs(PRICE):
+        mallory.execute("SELECT discreet.dp_count(*) FROM extra.once")

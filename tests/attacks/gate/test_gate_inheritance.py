@@ -1,6 +1,6 @@
 """Inheritance: a child asked about by itself, or rows of a child that break the parent's promises."""
 
-from tests.attacks.gate.asking import how_it_ends, number, protect
+from tests.attacks.gate.asking import ending, how_it_ends, number, protect
 from tests.attacks.target import Target
 from tests.databases import Connection
 
@@ -19,6 +19,19 @@ def test_a_person_repeated_in_a_child_counts_once(gated: Target, blind: Connecti
     gated.admin.execute("INSERT INTO extra.child SELECT 1 FROM generate_series(1, 5000)")
     assert gated.value("SELECT count(*) FROM extra.parent") == 5001
     assert number(blind, "SELECT count(*) FROM extra.parent", "0.9") <= 21
+
+
+def test_a_view_over_an_unprotected_parent_lends_no_rows_of_a_protected_child(gated: Target, blind: Connection) -> None:
+    gated.admin.execute(
+        "CREATE TABLE extra.family (id int, name text); CREATE TABLE extra.kin () INHERITS (extra.family)"
+    )
+    gated.admin.execute("INSERT INTO extra.kin SELECT n, 'name ' || n FROM generate_series(1, 50) n")
+    gated.admin.execute("CREATE VIEW extra.album AS SELECT * FROM extra.family; GRANT SELECT ON extra.album TO PUBLIC")
+    assert len(blind.execute("SELECT name FROM extra.album").fetchall()) == 50
+    gated.admin.execute("SELECT discreet.protect('extra.kin', 'id', dataset => 'people')")
+    with gated.free():
+        assert ending(lambda: blind.execute("SELECT name FROM extra.album")) in ("42501", "42704", "DP001")
+    assert len(gated.admin.execute("SELECT name FROM extra.album").fetchall()) == 50
 
 
 def test_people_made_children_of_a_public_table_are_not_read_through_it(gated: Target, blind: Connection) -> None:

@@ -43,7 +43,14 @@ def test_what_would_read_is_refused(gated: Target, blind: Connection, statement:
     assert gated.value("SELECT count(*) FROM hr.person WHERE salary >= 1000") == PEOPLE
 
 
-@pytest.mark.parametrize("write", ["UPDATE extra.smokers SET salary = 1", "DELETE FROM extra.smokers"])
+COUNTS = [
+    "UPDATE extra.smokers SET salary = 1",
+    "DELETE FROM extra.smokers",
+    "INSERT INTO extra.form SELECT n, 'x', 'x', 1, true FROM generate_series(1, 9999) n ON CONFLICT DO NOTHING",
+]
+
+
+@pytest.mark.parametrize("write", COUNTS)
 @pytest.mark.parametrize("way", ["rule", "function"])
 def test_what_would_count_is_refused_in_rules_and_functions_too(
     gated: Target, blind: Connection, write: str, way: str
@@ -61,6 +68,24 @@ def test_what_would_count_is_refused_in_rules_and_functions_too(
     with gated.free(), refused("42501", "permission denied for table person", "SELECT of its own"):
         blind.execute(statement.encode())
     assert gated.value("SELECT count(*) FROM hr.person WHERE salary >= 1000") == PEOPLE
+
+
+def test_an_exempt_view_beside_it_opens_no_rule(gated: Target, blind: Connection) -> None:
+    gated.admin.execute(
+        f"""
+        {VIEWS};
+        CREATE TABLE extra.inbox (a int);
+        INSERT INTO extra.inbox VALUES (1);
+        CREATE RULE counts AS ON UPDATE TO extra.inbox DO INSTEAD UPDATE hr.person SET dept = 'x';
+        CREATE VIEW extra.harmless AS SELECT count(*) > 0 AS anybody FROM hr.person;
+        GRANT SELECT ON extra.harmless TO PUBLIC;
+        GRANT SELECT, UPDATE ON extra.inbox TO PUBLIC;
+        SELECT discreet.exempt_view('extra.harmless');
+        """
+    )
+    for beside in ("", " FROM extra.harmless"):
+        with gated.free(), refused("42501", "permission denied for table person", ""):
+            blind.execute(f"UPDATE extra.inbox SET a = 2{beside}".encode())
 
 
 def test_who_may_write_a_new_row_may_do_so_through_a_view(gated: Target, blind: Connection) -> None:

@@ -102,10 +102,22 @@ def library(plpy: Plpy) -> Iterator[Finding]:
         "SELECT current_setting('shared_preload_libraries') AS shared,"
         " current_setting('session_preload_libraries') AS session",
     )[0]
-    for setting in ("shared", "session"):
-        if "discreet" in [name.strip(' "').removeprefix("$libdir/") for name in row[setting].split(",")]:
-            yield "library", OK, f"loaded by {setting}_preload_libraries"
-            return
+    loaded = {
+        setting: "discreet" in [name.strip(' "').removeprefix("$libdir/") for name in row[setting].split(",")]
+        for setting in ("shared", "session")
+    }
+    if loaded["shared"]:
+        yield "library", OK, "loaded by shared_preload_libraries"
+        return
+    if loaded["session"]:
+        yield (
+            "library",
+            WARNING,
+            "loaded by session_preload_libraries, which autovacuum does not read: code in indexes of an analyst's own "
+            "tables, which it runs, reads views over protected tables that the analyst was granted. Add it to "
+            "shared_preload_libraries and restart, or let analysts create no functions or grant them no such views",
+        )
+        return
     yield (
         "library",
         PROBLEM,
