@@ -44,7 +44,7 @@ TABLES = f"""
     GRANT USAGE ON SCHEMA hr TO ann;
     SELECT discreet.create_dataset('people', 1000);
     SELECT discreet.protect('hr.person', 'id', 'people'),
-           discreet.protect('hr.visit', 'person_id', 'people', max_rows => 2),
+           discreet.protect('hr.visit', 'person_id', 'people', max_groups => 2, max_rows => 2, max_total_rows => 2),
            discreet.protect('hr.city', NULL, policy => 'public');
     SELECT discreet.describe_column('hr.person', 'dept', categories => '{{dept 0,dept 1,dept 2,dept 3}}'),
            discreet.describe_column('hr.city', 'city', categories => '{{Salem,Bonn}}'),
