@@ -33,3 +33,18 @@ def test_maintenance_asks_nothing_on_behalf_of_others(gated: Target, blind: Conn
     with gated.free():
         gated.admin.execute(maintenance)
     assert gated.value("SELECT count(*) FROM extra.loot") == 0
+
+
+@pytest.mark.parametrize("budget", [True, False])
+def test_maintenance_opens_no_view_to_planted_code(gated: Target, blind: Connection, budget: bool) -> None:
+    """It runs as who planted it, in the session of a superuser, who reads the view as ever."""
+    gated.admin.execute("CREATE VIEW extra.lent AS SELECT name FROM hr.person; GRANT SELECT ON extra.lent TO PUBLIC")
+    if not budget:
+        gated.admin.execute("SELECT discreet.revoke_budget('people', 'blind')")
+    read = "SELECT to_jsonb(name) FROM extra.lent"
+    assert len(gated.admin.execute(read).fetchall()) > 0
+    planted = PLANT.replace(FRESH, read).replace("NULL; END", "INSERT INTO extra.loot VALUES (to_jsonb(SQLERRM)); END")
+    blind.execute(planted)
+    with gated.free():
+        gated.admin.execute("ANALYZE extra.trap")
+    assert gated.value("SELECT DISTINCT answer FROM extra.loot") == "permission denied for table person"

@@ -53,3 +53,26 @@ def test_functions_in_indexes_read_nothing_that_has_labels(levels: Levels, maint
 def test_nor_does_a_materialized_view(levels: Levels, maintainer: Connection) -> None:
     with pytest.raises(Exception, match="within a security-restricted operation"):
         maintainer.execute("REFRESH MATERIALIZED VIEW planted.copied")
+
+
+def test_nor_do_they_read_lines_of_the_ledger_at_higher_labels(levels: Levels, maintainer: Connection) -> None:
+    levels.admin.execute("GRANT discreet_auditor TO mls_low")
+    try:
+        levels.admin.execute("TRUNCATE planted.loot")
+        levels.at("low").execute(
+            """
+            CREATE OR REPLACE FUNCTION planted.steal() RETURNS int LANGUAGE plpgsql AS $$
+            BEGIN
+                INSERT INTO planted.loot SELECT 'line ' || count(*) FROM discreet.charges;
+                RETURN 1;
+            EXCEPTION WHEN OTHERS THEN
+                INSERT INTO planted.loot VALUES (SQLERRM);
+                RETURN 1;
+            END $$
+            """
+        )
+        maintainer.execute("ANALYZE planted.bait")
+        loot = levels.admin.execute("SELECT DISTINCT found FROM planted.loot").fetchall()
+        assert loot == [("what has labels cannot be read within a security-restricted operation",)]
+    finally:
+        levels.admin.execute("REVOKE discreet_auditor FROM mls_low")
