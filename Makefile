@@ -5,6 +5,7 @@ PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
 SIZE ?= 1
 REPORT ?= build/report.html
 PYTEST_ARGS ?=
+PGLAST ?= 6 7 8
 # a process per core, each with a cluster of its own
 PYTEST = $(VENV)/pytest -n auto --dist loadfile
 
@@ -15,7 +16,7 @@ export PG_CONFIG
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test up down reset psql dsn report build install uninstall lint unit corpus database clients statistical \
-        attack-tests attacks bench bench-peers compilecheck updatecheck reference plots imagecheck lock clean \
+        attack-tests attacks bench bench-peers compilecheck printcheck updatecheck reference plots imagecheck lock clean \
         server-packages test-packages
 
 help:  ## list every target
@@ -95,6 +96,12 @@ attack-tests: test-packages install  ## tests of each attack of the threat model
 
 updatecheck: test-packages install  ## an upgraded install equals a fresh one
 	@$(VENV)/pytest tests/updatecheck $(PYTEST_ARGS)
+
+printcheck: test-packages  ## the printer of SQL with the grammars of later PostgreSQLs: pglast 6 to 8 (PGLAST=8: one of them)
+	@for version in $(PGLAST); do folder=build/pglast-$$version; \
+	    [ -x $$folder/bin/pytest ] || { python3 -m venv $$folder && $$folder/bin/pip install -q "pglast==$$version.*" pytest; } \
+	    && echo "pglast $$version" && $$folder/bin/pytest --noconftest tests/unit/core/test_printing.py $(PYTEST_ARGS) \
+	    || exit 1; done
 
 compilecheck: server-packages  ## the C module against headers of another PostgreSQL: make compilecheck HEADERS=/path/to/include/server
 	@for file in extension/*.c; do $(CC) -fsyntax-only -Wall -Werror -I$(HEADERS) -I$$($(PG_CONFIG) --includedir) \

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 
 import psycopg
+
+# Refusals are those of discreet before it reads data, and of PostgreSQL for lack of a right. Anything else is a mistake
+# of the attack, or worse, and ends the laboratory: an attack that was never tried must not count as refused.
+REFUSALS = frozenset(["DP001", "DP002", "DP003", "DP004", "DP005", "DP006", "DP008", "42501"])
+
+
+@contextmanager
+def until_refused(*also: str) -> Iterator[None]:
+    """What is inside may end with a refusal, or with one of these further SQLSTATEs, which the attack provokes."""
+    try:
+        yield
+    except psycopg.Error as error:
+        if error.sqlstate not in REFUSALS.union(also):
+            raise
 
 
 class Ending(Enum):
@@ -62,11 +77,10 @@ class Attack:
         return Outcome(tries, endings.count(Ending.LEARNED), endings.count(Ending.REFUSED))
 
     def ending(self, setting: str) -> Ending:
-        """An error that reaches the attacker is a refusal, unless the attack makes something of it."""
-        try:
+        """A refusal that reaches the attacker ends the try, unless the attack makes something of it."""
+        with until_refused():
             return self.attempt(setting)
-        except psycopg.Error:
-            return Ending.REFUSED
+        return Ending.REFUSED
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from statistics import mean
 
 import psycopg
 
-from attacks.attack import Attack, Family
+from attacks.attack import REFUSALS, Attack, Family
 from attacks.office import BY_BIRTHDAY, DOORS, POLICIES, Door, Guess, Office
 
 TIMES, TIMES_PAID = 400, 20  # the budget is spent on these
@@ -48,8 +48,8 @@ def one_by_one(question: Callable[[Door, int], str]) -> Guess:
         for number in range(times(door)):
             try:
                 seen += [float(value) for (value,) in door.session.execute(question(door, number).encode()).fetchall()]
-            except psycopg.Error:
-                if not seen:
+            except psycopg.Error as error:
+                if not seen or error.sqlstate not in REFUSALS:
                     raise
                 break
         return mean(seen)

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 
 import psycopg
 
-from attacks.attack import Attack, Ending, Family
+from attacks.attack import Attack, Ending, Family, until_refused
 from attacks.office import BY_KEY, NEAR, PEOPLE, Door, Office, Session
 
 SETTINGS = ("naive", "noisy", "audited", "personal")
@@ -36,6 +36,13 @@ NAIVE = f"""
     GRANT SELECT ON lab.spent TO PUBLIC;
 """
 # told to the client before the statement can fail
+# how a block ends that was interrupted, divided by zero or raised; and how the naive budget refuses
+NAIVE_REFUSAL = "P0001"
+ENDINGS = ("57014", "57P01", "22012", NAIVE_REFUSAL)
+# a price that divides by zero or overflows in the naive design, and is out of range here
+IMPOSSIBLE_PRICE = ("22012", "22003", "22023")
+# of the naive budget, in a transaction that does not see what was paid since
+CONCURRENT_UPDATE = "40001"
 TELL = "DO $do$ DECLARE seen float8; BEGIN seen := ({question}); RAISE NOTICE '%', seen; {then} END $do$"
 
 Way = Callable[[Office, Session, str], float | None]
@@ -91,7 +98,7 @@ def failing(then: str) -> Way:
     """The answer is told by a notice; then the block ends as `then` says."""
 
     def way(office: Office, session: Session, text: str) -> float | None:
-        with told(session) as numbers, suppress(psycopg.Error):
+        with told(session) as numbers, until_refused(*ENDINGS):
             session.execute(TELL.format(question=text, then=then).encode())
         return numbers[0] if numbers else None
 
@@ -122,6 +129,8 @@ def interrupted(by: str) -> Way:
         news.set()
         thread.join(30)
         session.remove_notice_handler(hear)
+        if by == "pg_terminate_backend":
+            session.close()  # where the question was refused at once, the end came after it
         return seen
 
     return way
@@ -155,7 +164,9 @@ def old_snapshot(office: Office, door: Door) -> Ending:
         other.execute("SET discreet.epsilon = 0.25")
         for number in range(ALLOWED):
             first(other, question(door, number))
-        return counted(door, ALLOWED + (first(door.session, question(door, ALLOWED)) > PEOPLE / 2))
+        with until_refused(CONCURRENT_UPDATE):
+            return counted(door, ALLOWED + (first(door.session, question(door, ALLOWED)) > PEOPLE / 2))
+        return Ending.REFUSED
     finally:
         other.close()
 
@@ -164,7 +175,7 @@ def ended(office: Office, door: Door, way: Way) -> Ending:
     """Whether more is seen than is allowed."""
     door.session.execute("SET discreet.epsilon = 0.25")
     if door.setting == "audited":
-        with suppress(psycopg.Error):
+        with until_refused(NAIVE_REFUSAL):
             whole = way(office, door.session, question(door, 0))
             rest = first(door.session, f"{question(door, 0)} WHERE NOT ({BY_KEY})")
             if whole is not None:
@@ -172,7 +183,7 @@ def ended(office: Office, door: Door, way: Way) -> Ending:
         return Ending.REFUSED
     seen = 0
     for number in range(2 * ALLOWED):
-        with suppress(psycopg.Error):
+        with until_refused(NAIVE_REFUSAL):
             door.session.execute("SET discreet.epsilon = 0.25")
             value = way(office, door.session, question(door, number))
             # who has nothing left is left out silently, and counts nothing
@@ -195,7 +206,7 @@ def at_once(office: Office, door: Door) -> Ending:
 
     def ask(session: Session, number: int) -> None:
         start.wait(60)
-        with suppress(psycopg.Error):
+        with until_refused(NAIVE_REFUSAL):
             seen.append(first(session, question(door, number)))
 
     for session in sessions:
@@ -214,7 +225,7 @@ def epsilon_values(office: Office, door: Door) -> Ending:
     """Prices that are none: the budget is not to grow by them."""
     for price in ("-1", "0", "NaN", "Infinity", "1e-320", "-Infinity"):
         for _ in range(ALLOWED):
-            with suppress(psycopg.Error):
+            with until_refused(NAIVE_REFUSAL, *IMPOSSIBLE_PRICE):
                 if door.setting == "naive":
                     first(door.session, f"SELECT lab.paid_ask('{price}'::float8)")
                 else:

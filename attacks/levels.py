@@ -8,13 +8,12 @@ a multilevel table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from secrets import randbits
 
 import psycopg
 
-from attacks.attack import Attack, Ending, Family
+from attacks.attack import Attack, Ending, Family, until_refused
 from attacks.office import Office, Session
 
 SETTINGS = ("view", "row security", "multilevel")
@@ -69,13 +68,24 @@ class Scene:
         value = "" if self.setting == "multilevel" else ", 'S'"
         self.high.execute(f"INSERT INTO {self.table} (name{label}) VALUES ('{self.key}'{value})".encode())
 
-    def fails(self, statement: str) -> bool:
+    def fails(self, statement: str, *codes: str) -> bool:
+        """Whether low's statement ends with one of these SQLSTATEs, which carry the bit."""
         try:
             self.low.execute(statement.encode())
-        except psycopg.Error:
+        except psycopg.Error as error:
+            if error.sqlstate not in codes:
+                raise
             return True
         return False
 
+
+# by which low tells that high was there
+DUPLICATE = ("23505", "55P03")
+MISSING_PARENT = ("23503",)
+WAITED = ("55P03",)
+CONCURRENT = ("40001",)
+# statements that multilevel tables, or views, do not know
+NOT_SUPPORTED = ("0A000", "42809")
 
 Act = Callable[[Scene], object]
 
@@ -89,16 +99,16 @@ def insert(scene: Scene) -> None:
 
 
 def duplicate(scene: Scene) -> bool:
-    return scene.fails(f"INSERT INTO {scene.table} (name) VALUES ('{scene.key}')")
+    return scene.fails(f"INSERT INTO {scene.table} (name) VALUES ('{scene.key}')", *DUPLICATE)
 
 
 def referenced(scene: Scene) -> bool:
-    return not scene.fails(f"INSERT INTO {CHILDREN[scene.setting]} (name) VALUES ('{scene.key}')")
+    return not scene.fails(f"INSERT INTO {CHILDREN[scene.setting]} (name) VALUES ('{scene.key}')", *MISSING_PARENT)
 
 
 def conflicting(scene: Scene) -> bool:
     """Nothing is inserted, and no error: a conflict."""
-    with suppress(psycopg.Error):
+    with until_refused(*NOT_SUPPORTED):
         done = scene.low.execute(
             f"INSERT INTO {scene.table} (name) VALUES ('{scene.key}') ON CONFLICT DO NOTHING".encode()
         )
@@ -135,7 +145,7 @@ def lock(scene: Scene) -> None:
 
 def waits(scene: Scene) -> bool:
     scene.low.execute("SET lock_timeout = '50ms'")
-    return scene.fails(f"UPDATE {scene.table} SET note = 'x' WHERE name = '{scene.key}'")
+    return scene.fails(f"UPDATE {scene.table} SET note = 'x' WHERE name = '{scene.key}'", *WAITED)
 
 
 def lock_table(scene: Scene) -> None:
@@ -166,7 +176,7 @@ def update(scene: Scene) -> None:
 
 
 def serialization(scene: Scene) -> bool:
-    return scene.fails(f"UPDATE {scene.table} SET note = 'low' WHERE name = '{scene.key}'")
+    return scene.fails(f"UPDATE {scene.table} SET note = 'low' WHERE name = '{scene.key}'", *CONCURRENT)
 
 
 def delete(scene: Scene) -> None:
@@ -188,7 +198,7 @@ def attacks(office: Office) -> Family:
                 before(scene)
                 if bit:
                     # where high is refused, the bit is not sent
-                    with suppress(psycopg.Error):
+                    with until_refused(*NOT_SUPPORTED):
                         by_high(scene)
                 return by_low(scene) == bit
             finally:

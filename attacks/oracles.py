@@ -6,9 +6,11 @@ import re
 
 import psycopg
 
-from attacks.attack import Family
+from attacks.attack import REFUSALS, Family
 from attacks.office import DOORS, Door, Guess, Office, searched
 
+# what the expressions fail with: class 22, or a text that is too long
+DATA_ERROR = re.compile("22...|54000")
 # {} stands for the condition on which it fails
 FAILING = {
     "division by zero": "1 / (CASE WHEN {} THEN 0 ELSE 1 END)",
@@ -29,7 +31,9 @@ def by_failure(expression: str) -> Guess:
         def fails(condition: str) -> bool:
             try:
                 door.ask(f"sum({expression.replace('{}', condition)})", repeats=1)
-            except psycopg.Error:
+            except psycopg.Error as error:
+                if not DATA_ERROR.fullmatch(error.sqlstate or "") and error.sqlstate not in REFUSALS:
+                    raise
                 return True
             return False
 

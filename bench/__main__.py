@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, fields
 
 from dev.markdown import table
 
-from bench import audited, budget, cells, dp, gate, hook, local, mls, personal, release
+from bench import audited, budget, cells, ddl, dp, gate, hook, local, mls, personal, release
 from bench.clusters import throw_away_cluster
 from bench.document import RESULTS, write_document
 from bench.measure import Line, Subject
@@ -28,6 +28,7 @@ FEATURES = {
     "dp": Feature("Noisy aggregates", dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
     "gate": Feature("The gate", gate.load, (gate.row_level, gate.person_level, gate.fixed_cost, gate.exactness)),
     "cells": Feature("Cross tables and microdata", cells.load, (cells.suppression, cells.rounding, cells.records)),
+    "ddl": Feature("DDL of everybody else", ddl.load, (ddl.commands_of_others,)),
     "hook": Feature("Statements of everybody else", hook.load, (hook.lookups,)),
     "local": Feature("Randomised responses", local.load, (local.estimators, local.responses)),
     "mls": Feature("Multilevel tables", mls.load, (mls.scans, mls.statements, mls.copy)),
@@ -37,7 +38,9 @@ FEATURES = {
     "release": Feature("Releases", release.load, (release.measuring, release.anonymising, release.others)),
     "audited": Feature("Audited answers", audited.load, (audited.decision, audited.usefulness)),
     "budget": Feature(
-        "The ledger", budget.load, (budget.charge, budget.concurrent_charges, budget.charge, budget.accounting)
+        "The ledger",
+        budget.load,
+        (budget.charge, budget.concurrent_charges, budget.charge, budget.growth, budget.accounting),
     ),
 }
 

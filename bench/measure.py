@@ -23,8 +23,8 @@ class Subject:
     rows: int
     repetitions: int
 
-    def connect(self, user: str = "postgres") -> Connection:
-        return psycopg.connect(self.cluster.dsn(user=user), autocommit=True)
+    def connect(self, user: str = "postgres", database: str = "postgres") -> Connection:
+        return psycopg.connect(self.cluster.dsn(database, user), autocommit=True)
 
 
 @dataclass(frozen=True)

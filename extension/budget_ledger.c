@@ -148,7 +148,9 @@ ledger_connect(TimestampTz deadline)
 			  " -c statement_timeout=0 -c idle_session_timeout=0 -c default_transaction_read_only=off"
 			  " -c default_transaction_isolation=read\\ committed -c search_path=pg_catalog"
 			  " -c client_min_messages=error -c DateStyle=ISO"
-			  " -c plan_cache_mode=force_generic_plan -c jit=off");
+			  " -c plan_cache_mode=force_generic_plan -c jit=off"
+	/* plans are made once, perhaps on empty tables, and are to look up few rows by an index once these are large */
+			  " -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off");
 	PARAMETER(NULL, NULL);
 #undef PARAMETER
 

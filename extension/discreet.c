@@ -7,12 +7,15 @@
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 180000
 #error "discreet is written for PostgreSQL 15; 16 and 17 compile"
@@ -73,6 +76,18 @@ own_schema(void)
 	return OidIsValid(extension) && getExtensionOfObject(NamespaceRelationId, schema) == extension ? schema : InvalidOid;
 }
 
+/* A function of the extension. */
+Oid
+own_function(const char *name, int n, const Oid *types)
+{
+	Oid			schema = own_schema();
+
+	if (!OidIsValid(schema))
+		return InvalidOid;
+	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+						   PointerGetDatum(buildoidvector(types, n)), ObjectIdGetDatum(schema));
+}
+
 PG_FUNCTION_INFO_V1(discreet_call_handler);
 
 /* PL/Python writes "plpy.Error: " or "spiexceptions.UniqueViolation: " before the message. */
@@ -90,10 +105,12 @@ without_exception_name(char *message)
 
 /*
  * Calls PL/Python, and throws its errors anew without the traceback that it puts into the context.
- * The server's log keeps the traceback of an error that nobody foresaw.
+ * The server's log keeps the traceback of an error that nobody foresaw. A cancel that ended Python's work
+ * (python_limits.c) becomes PostgreSQL's own error here.
  *
  * Buffers and temporary files that the call needed depend on the rows it read, and are not counted for the statement
- * around it: EXPLAIN ANALYZE, auto_explain and pg_stat_statements would tell them.
+ * around it: EXPLAIN ANALYZE, auto_explain and pg_stat_statements would tell them. Messages below NOTICE tell of the rows,
+ * too, and are not for the client, whatever client_min_messages says.
  */
 Datum
 discreet_call_handler(PG_FUNCTION_ARGS)
@@ -104,26 +121,40 @@ discreet_call_handler(PG_FUNCTION_ARGS)
 	WalUsage	wal = pgWalUsage;
 	TupleDesc	around = columns_of_call(fcinfo);
 	volatile Datum result = (Datum) 0;
+	int			settings = 0;
+	int			depth;
 
 	if (python_handler == NULL)
 		python_handler = (PGFunction) load_external_function("$libdir/plpython3", "plpython3_call_handler",
 															 true, NULL);
+	refuse_large_arguments(fcinfo);
+	if (client_min_messages < NOTICE)
+	{
+		settings = NewGUCNestLevel();
+		(void) set_config_option("client_min_messages", "notice", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+								 false);
+	}
+	depth = begin_python();
 	PG_TRY();
 	{
 		/* outer callers add their context when the error is thrown anew */
 		error_context_stack = NULL;
+		/* from here on a cancel wakes Python; this is for one that came before */
+		CHECK_FOR_INTERRUPTS();
 		result = python_handler(fcinfo);
 	}
 	PG_CATCH();
 	{
 		ErrorData  *error;
 
+		end_python(depth);
 		pgBufferUsage = buffers;
 		pgWalUsage = wal;
 		columns_of_call_around(around);
 		MemoryContextSwitchTo(caller_context);
 		error = CopyErrorData();
 		FlushErrorState();
+		CHECK_FOR_INTERRUPTS();
 		if (error->sqlerrcode == ERRCODE_EXTERNAL_ROUTINE_EXCEPTION)
 		{
 			ereport(LOG_SERVER_ONLY,
@@ -136,9 +167,15 @@ discreet_call_handler(PG_FUNCTION_ARGS)
 		}
 		error->message = without_exception_name(error->message);
 		error->context = NULL;
+		/* SQL of the gate's own, which tells how it reads the table */
+		error->internalquery = NULL;
+		error->internalpos = 0;
 		ThrowErrorData(error);
 	}
 	PG_END_TRY();
+	end_python(depth);
+	if (settings > 0)
+		AtEOXact_GUC(true, settings);
 	pgBufferUsage = buffers;
 	pgWalUsage = wal;
 	columns_of_call_around(around);

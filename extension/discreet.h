@@ -2,13 +2,16 @@
  * discreet.h: what the parts of the C module know of each other.
  *
  *   discreet.c          settings, language discreet_python, who called
+ *   python_limits.c     bounds the arguments of Python code, and lets a cancel through to it
  *   hooks.c             the hooks, by which every statement comes through the module, and whom nothing here concerns
+ *   core_follow.c       notes what happens to tables that discreet knows, so that what is declared follows
  *   numbering.c         numbers for persons, groups and what each person has in each
  *   budget_ledger.c     a libpq connection in backend memory, on which charges commit on their own
  *   dp.h                dp_ aggregates of a statement: dp_code.c, dp_input.c, dp_sites.c, dp_charge.c
  *   dp_values.c         what a value is on the integer grid on which sums are exact
  *   dp_aggregates.c     transitions of the dp_ aggregates, and the way to Python for the released number
  *   gate_question.c     makes questions of plain SELECTs on protected tables
+ *   gate_statement.c    checks all questions of a statement before the first is charged
  *   gate_columns.c      which columns a caller names for an answer
  *   gate_clock.c        what a statement takes from the clock of the session
  *   gate_explain.c      knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
@@ -21,7 +24,9 @@
  *   mls_roots.c         which entities of a multilevel table are shown as their root is stored
  *   mls_instances.c     which rows of the other entities are shown
  *   mls_insertion.c     stores a new row of a multilevel table
+ *   mls_purge.c         which tombstones of a multilevel table are still needed
  *   mls_statements.c    refuses locks on multilevel tables, and tells their triggers what is set
+ *   mls_triggers.c      keeps triggers of others on multilevel tables from running
  *   mls_merge.c         lets scans of multilevel tables make only the columns that are asked for
  *   release_secrets.c   pseudonyms, record keys and noise under keys that no user can read
  *   local.h             randomised responses: local.c, local_tally.c, local_respond.c
@@ -33,6 +38,7 @@
 
 #include "postgres.h"
 
+#include "catalog/objectaccess.h"
 #include "executor/execdesc.h"
 #include "fmgr.h"
 #include "lib/ilist.h"
@@ -57,6 +63,12 @@ extern char *ledger_conninfo;
 extern int	people_memory;
 extern int	payers;
 extern Oid	own_schema(void);
+extern Oid	own_function(const char *name, int n, const Oid *types);
+
+/* python_limits.c */
+extern int	begin_python(void);
+extern void end_python(int depth);
+extern void refuse_large_arguments(FunctionCallInfo fcinfo);
 
 /* budget_ledger.c */
 extern Jsonb *ledger_call(const char *operation, const char *request);
@@ -80,6 +92,9 @@ extern void end_rows(Tuplestorestate *rows, TupleTableSlot *slot);
 /* personal_payment.c: people as one text after the other, each behind its length */
 extern bool next_text(const char **from, const char *end, const char **text, uint32 *length);
 extern void append_text(StringInfo to, const char *text, uint32 length);
+
+/* gate_statement.c */
+extern void check_questions(QueryDesc *query);
 
 /* gate_columns.c */
 extern TupleDesc columns_of_call(FunctionCallInfo fcinfo);
@@ -112,6 +127,14 @@ extern void install_hooks(void);
 extern void forget_session(void);
 extern void watch_runs(void);
 
+/* core_follow.c */
+typedef void (*RowTaker) (Relation table, TupleTableSlot *slot, void *argument);
+
+extern List *touched_relations;
+extern void scan_own_table(Oid relation, Snapshot snapshot, RowTaker take, void *argument);
+extern void look_at_object(ObjectAccessType access, Oid class, Oid object, int column, void *argument);
+extern void follow_changes(void);
+
 /* gate_question.c */
 extern bool may_read(Oid relation, Bitmapset *columns, Oid user);
 extern Query *query_of(Query *statement);
@@ -137,6 +160,18 @@ extern void assign_level_wish(const char *wished, void *extra);
 extern bool levels_are_known(void);
 extern List *multilevel_relations(bool base);
 extern Oid	multilevel_view_of(Oid base);
+extern Oid	multilevel_base_of(Oid view);
+
+/* A trigger that was made for a multilevel table, with the name of its function; whether it stores what is written. */
+typedef struct OwnTrigger
+{
+	Oid			relation;
+	NameData	name;
+	NameData	function;
+	bool		writes;
+} OwnTrigger;
+
+extern const OwnTrigger *multilevel_trigger(Oid relation, const char *name);
 typedef enum Labelled
 {
 	UNLABELLED, LABELLED_ROWS, LABELLED_LEDGER
@@ -155,6 +190,11 @@ extern void look_at_levels(Query *query);
 extern bool begin_labels(QueryDesc *query, int flags);
 extern void begin_labels_of_workers(QueryDesc *query);
 extern void look_at_lock(LockStmt *statement);
+
+/* mls_triggers.c */
+extern void keep_own_triggers(EState *state);
+extern void refuse_rules(Oid oid);
+extern void look_at_triggers(Node *statement);
 
 /* mls_merge.c */
 extern void merge_scans(PlannedStmt *planned);

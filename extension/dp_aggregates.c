@@ -9,6 +9,7 @@
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "common/shortest_dec.h"
+#include "miscadmin.h"
 #include "parser/parse_func.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -431,7 +432,10 @@ discreet_distinct_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(joined);
 	hashset_start_iterate(other->hashes, &iterator);
 	while ((entry = hashset_iterate(other->hashes, &iterator)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
 		remember(joined, entry->hash);
+	}
 	PG_RETURN_POINTER(joined);
 }
 
@@ -466,6 +470,7 @@ discreet_distinct_deserialize(PG_FUNCTION_ARGS)
 	{
 		uint64		hash;
 
+		CHECK_FOR_INTERRUPTS();
 		memcpy(&hash, VARDATA_ANY(bytes) + i * sizeof(uint64), sizeof(uint64));
 		remember(state, hash);
 	}

@@ -3,14 +3,15 @@
  */
 #include "dp.h"
 
-#include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
+#include "utils/array.h"
 #include "utils/bytea.h"
 #include "utils/float.h"
 #include "utils/json.h"
@@ -111,7 +112,30 @@ append_json_sites(StringInfo json, const char *key, List *sites)
 	appendStringInfoChar(json, ']');
 }
 
-/* What _ledger_charge_aggregates wants to know; all_sites are those of the whole statement. */
+/*
+ * The keys of what an aggregate reads, in the snapshot that it is read with. That of a STABLE function, a cursor or a
+ * REPEATABLE READ transaction may be older than a key, and hold rows from before.
+ */
+static char *
+keys_seen(QueryDesc *query, Input *input)
+{
+	Oid			type = OIDARRAYOID;
+	Oid			function = own_function("_single_columns", 1, &type);
+	ArrayBuildState *relations = initArrayResult(OIDOID, CurrentMemoryContext, false);
+	Jsonb	   *keys;
+
+	if (!OidIsValid(function))
+		elog(ERROR, "discreet._single_columns is missing");
+	for (int index = -1; (index = bms_next_member(input->inside, index)) >= 0;)
+		accumArrayResult(relations, ObjectIdGetDatum(rt_fetch(index, input->statement->rtable)->relid), false, OIDOID,
+						 CurrentMemoryContext);
+	PushActiveSnapshot(query->estate->es_snapshot);
+	keys = DatumGetJsonbP(OidFunctionCall1(function, makeArrayResult(relations, CurrentMemoryContext)));
+	PopActiveSnapshot();
+	return JsonbToCString(NULL, &keys->root, VARSIZE(keys));
+}
+
+/* What _priced_aggregates wants to know of a node; all_sites are those of the whole statement. */
 static char *
 charge_request(QueryDesc *query, PaidNode *paid, Input *input, List *all_sites)
 {
@@ -137,8 +161,8 @@ charge_request(QueryDesc *query, PaidNode *paid, Input *input, List *all_sites)
 	append_json_text(&json, "wish", double_to_shortest_decimal(epsilon_wish));
 	append_json_text(&json, "unreadable", unreadable);
 	append_json_text(&json, "unsafe", input->unsafe);
-	append_json_text(&json, "since", IsolationUsesXactSnapshot() ? psprintf("%u", GetActiveSnapshot()->xmin) : NULL);
 	append_json_relations(&json, "inside", input->statement, input->inside);
+	appendStringInfo(&json, ",\"keys\":%s", keys_seen(query, input));
 	append_json_sites(&json, "sites", paid->sites);
 	append_json_sites(&json, "all_sites", all_sites);
 	appendStringInfoChar(&json, '}');
@@ -153,12 +177,11 @@ settings_of_meaning(void)
 					extra_float_digits, bytea_output);
 }
 
-/* Pays for one scan of a node, durably, or throws. */
+/* Keeps what the ledger says about a node that was paid for. */
 static void
-pay(PaidNode *paid)
+take_price(PaidNode *paid, JsonbValue *price)
 {
-	MemoryContext before = MemoryContextSwitchTo(paid->node->ss.ps.state->es_query_cxt);
-	Jsonb	   *answer = ledger_call("charge_aggregates", paid->request);
+	Jsonb	   *answer = price == NULL ? NULL : JsonbValueToJsonb(price);
 	char	   *amounts = text_field(answer, "amounts");
 	ListCell   *cell;
 
@@ -175,6 +198,28 @@ pay(PaidNode *paid)
 			elog(ERROR, "the ledger's answer is incomplete");
 		((Site *) lfirst(cell))->amount = amount;
 	}
+}
+
+/* Pays for one scan of each of some nodes of a statement, durably, or throws: for all or for none. */
+static void
+pay(List *nodes)
+{
+	MemoryContext before =
+		MemoryContextSwitchTo(((PaidNode *) linitial(nodes))->node->ss.ps.state->es_query_cxt);
+	StringInfoData request;
+	Jsonb	   *answer;
+	ListCell   *cell;
+
+	initStringInfo(&request);
+	foreach(cell, nodes)
+		appendStringInfo(&request, "%c%s", foreach_current_index(cell) == 0 ? '[' : ',',
+						 ((PaidNode *) lfirst(cell))->request);
+	appendStringInfoChar(&request, ']');
+	answer = ledger_call("charge_aggregates", request.data);
+	if (answer == NULL || !JB_ROOT_IS_ARRAY(answer))
+		elog(ERROR, "the ledger's answer is incomplete");
+	foreach(cell, nodes)
+		take_price(lfirst(cell), getIthJsonbValueFromContainer(&answer->root, foreach_current_index(cell)));
 	MemoryContextSwitchTo(before);
 }
 
@@ -194,7 +239,7 @@ compute_paid(PlanState *state)
 		paid->scans++;
 		if (paid->whole->paid_scans < paid->scans)
 		{
-			pay(paid->whole);
+			pay(list_make1(paid->whole));
 			paid->whole->paid_scans = paid->scans;
 		}
 		paid->sites = paid->whole->sites;
@@ -312,13 +357,14 @@ whole_of(PaidNode *paid, Input *input, List *payments, List *inputs)
 	return paid;
 }
 
-/* Nothing is charged before every call site is known to make sense. */
+/* Nothing is charged before every call site is known to make sense, to be allowed and to be affordable. */
 static pg_noinline void
 pay_for_nodes(QueryDesc *query, List *nodes)
 {
 	List	   *payments = NIL;
 	List	   *inputs = NIL;
 	List	   *all_sites = NIL;
+	List	   *due = NIL;
 	MemoryContext before;
 	ListCell   *cell;
 	ListCell   *input_cell;
@@ -361,14 +407,11 @@ pay_for_nodes(QueryDesc *query, List *nodes)
 		MemoryContextRegisterResetCallback(query->estate->es_query_cxt, &paid->forget);
 	}
 	foreach(cell, payments)
-	{
-		PaidNode   *paid = lfirst(cell);
-
-		if (paid->whole != paid)
-			continue;
-		pay(paid);
-		paid->paid_scans = 1;
-	}
+		if (((PaidNode *) lfirst(cell))->whole == lfirst(cell))
+			due = lappend(due, lfirst(cell));
+	pay(due);
+	foreach(cell, due)
+		((PaidNode *) lfirst(cell))->paid_scans = 1;
 	MemoryContextSwitchTo(before);
 }
 

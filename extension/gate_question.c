@@ -126,18 +126,6 @@ analysts_at_work(void)
 		(is_analyst(GetUserId()) || (GetSessionUserId() != GetUserId() && is_analyst(GetSessionUserId())));
 }
 
-/* A function of the extension. */
-static Oid
-own_function(const char *name, int n, const Oid *types)
-{
-	Oid			schema = own_schema();
-
-	if (!OidIsValid(schema))
-		return InvalidOid;
-	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
-						   PointerGetDatum(buildoidvector(types, n)), ObjectIdGetDatum(schema));
-}
-
 /*
  * Whether the gate stands before a table: named directly, for a role that holds a budget; by a view, or by itself where
  * somebody else's rights come without one, for every analyst.

@@ -30,6 +30,8 @@ begin_acting(Acting *acting, Oid role)
 {
 	GetUserIdAndSecContext(&acting->caller, &acting->context);
 	acting->level = NewGUCNestLevel();
+	/* whatever runs in the name of who owns the tables says nothing to the asker */
+	(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	if (OidIsValid(role))
 		SetUserIdAndSecContext(role, acting->context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 }
@@ -81,7 +83,29 @@ end_rows(Tuplestorestate *rows, TupleTableSlot *slot)
 }
 
 PG_FUNCTION_INFO_V1(discreet_run_as);
+PG_FUNCTION_INFO_V1(discreet_start_as);
 PG_FUNCTION_INFO_V1(discreet_wait);
+
+/*
+ * _start_as(role, statement): starts a SELECT as far as EXPLAIN does, and ends it: whatever the role may not read or execute
+ * is refused, and no row is read.
+ */
+Datum
+discreet_start_as(PG_FUNCTION_ARGS)
+{
+	char	   *statement = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	Acting		acting;
+	QueryDesc  *query;
+
+	begin_acting(&acting, PG_GETARG_OID(0));
+	query = CreateQueryDesc(plan_select(statement), statement, GetActiveSnapshot(), InvalidSnapshot, None_Receiver, NULL,
+							NULL, 0);
+	ExecutorStart(query, EXEC_FLAG_SKIP_TRIGGERS | EXEC_FLAG_EXPLAIN_ONLY);
+	ExecutorEnd(query);
+	FreeQueryDesc(query);
+	end_acting(&acting);
+	PG_RETURN_VOID();
+}
 
 /* _run_as(role, statement): the first column of every row, a text. */
 Datum

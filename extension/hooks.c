@@ -27,6 +27,7 @@ static struct
 	get_relation_info_hook_type planned;
 	ExecutorCheckPerms_hook_type permissions;
 	ExecutorRun_hook_type run;
+	object_access_hook_type access;
 }			previous pg_attribute_aligned(64);
 
 /* ---- whom nothing concerns */
@@ -256,9 +257,38 @@ on_start(QueryDesc *query, int flags)
 	else
 		standard_ExecutorStart(query, flags);
 	if (!(flags & EXEC_FLAG_EXPLAIN_ONLY) && !IsParallelWorker())
+	{
+		/* a statement has dp_ aggregates or questions: beside the former, no functions but built-in ones are let in */
 		pay_at_start(query);
+		if (!unconcerned())
+			check_questions(query);
+	}
+	if (!unconcerned())
+		keep_own_triggers(query->estate);
 	if (reads)
 		ask_directly(query->planstate);
+}
+
+/* The command around it has touched relations, and follows what both have, whatever becomes of this one. */
+static pg_noinline void
+run_within_a_command(ProcessUtility_hook_type next, PlannedStmt *statement, const char *text, bool read_only_tree,
+					 ProcessUtilityContext context, ParamListInfo parameters, QueryEnvironment *environment,
+					 DestReceiver *receiver, QueryCompletion *completion)
+{
+	List	   *around = touched_relations;
+
+	touched_relations = NIL;
+	PG_TRY();
+	{
+		next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
+	}
+	PG_CATCH();
+	{
+		touched_relations = list_concat_unique_oid(around, touched_relations);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	touched_relations = list_concat_unique_oid(around, touched_relations);
 }
 
 static void
@@ -270,9 +300,17 @@ on_utility(PlannedStmt *statement, const char *text, bool read_only_tree, Proces
 	session_state.reading = false;
 	if (IsA(statement->utilityStmt, LockStmt))
 		look_at_lock((LockStmt *) statement->utilityStmt);
+	look_at_triggers(statement->utilityStmt);
+	if (unlikely(touched_relations != NIL))
+	{
+		run_within_a_command(next, statement, text, read_only_tree, context, parameters, environment, receiver, completion);
+		return;
+	}
 	if (!is_explain_analyze(statement->utilityStmt))
 	{
 		next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
+		if (unlikely(touched_relations != NIL) && context != PROCESS_UTILITY_SUBCOMMAND)
+			follow_changes();
 		return;
 	}
 	begin_explain_analyze();
@@ -287,6 +325,14 @@ on_utility(PlannedStmt *statement, const char *text, bool read_only_tree, Proces
 	PG_END_TRY();
 }
 
+static void
+on_access(ObjectAccessType access, Oid class, Oid object, int column, void *argument)
+{
+	if (previous.access)
+		previous.access(access, class, object, column, argument);
+	look_at_object(access, class, object, column, argument);
+}
+
 void
 install_hooks(void)
 {
@@ -298,4 +344,6 @@ install_hooks(void)
 	ExecutorStart_hook = on_start;
 	previous.utility = ProcessUtility_hook;
 	ProcessUtility_hook = on_utility;
+	previous.access = object_access_hook;
+	object_access_hook = on_access;
 }

@@ -9,7 +9,9 @@
 #include "common/cryptohash.h"
 #include "common/hashfn.h"
 #include "common/sha2.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/varbit.h"
 
 #define LEAST_EPSILON 1e-6
@@ -161,6 +163,7 @@ make_domain(ArrayType *array, int least)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%d values are listed, but must be from %d to %d", domain->size, least, MOST_CHOICES)));
 	domain->array = array;
+	domain->context = CurrentMemoryContext;
 	domain->values = palloc(sizeof(char *) * domain->size);
 	domain->lengths = palloc(sizeof(int) * domain->size);
 	domain->mask = pg_nextpower2_32(2 * domain->size) - 1;
@@ -170,6 +173,8 @@ make_domain(ArrayType *array, int least)
 	{
 		uint32		slot;
 
+		/* values chosen so that their hashes meet make this slow */
+		CHECK_FOR_INTERRUPTS();
 		if (nulls[place])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -201,7 +206,14 @@ domain_of_call(FunctionCallInfo fcinfo, int argument, bool constant, int least)
 	if (domain != NULL && VARSIZE(array) == VARSIZE(domain->array) &&
 		memcmp(array, domain->array, VARSIZE(array)) == 0)
 		return domain;
-	caller_context = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	/* a list that is another one for each row leaves nothing behind */
+	if (domain != NULL)
+	{
+		fcinfo->flinfo->fn_extra = NULL;
+		MemoryContextDelete(domain->context);
+	}
+	caller_context = MemoryContextSwitchTo(AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "domain of values",
+																 ALLOCSET_DEFAULT_SIZES));
 	domain = make_domain((ArrayType *) memcpy(palloc(VARSIZE(array)), array, VARSIZE(array)), least);
 	MemoryContextSwitchTo(caller_context);
 	fcinfo->flinfo->fn_extra = domain;

@@ -42,7 +42,9 @@ typedef struct Domain
 	int		   *slots;			/* hash table of places, -1 where empty */
 	uint32		mask;
 	ArrayType  *array;
+	MemoryContext context;		/* that holds all of it */
 	uint16	  **hashes;			/* of a sketch: by block of hashes, sixteen for each value; filled when met */
+	uint16	   *unkept;			/* those of one block, where all would be too many */
 } Domain;
 
 extern Domain *make_domain(ArrayType *array, int least);

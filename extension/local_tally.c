@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -36,6 +37,9 @@ typedef struct Tally
 	int64		reports;
 	int64		counts[FLEXIBLE_ARRAY_MEMBER];
 } Tally;
+
+/* of hashes of candidates: those of 8192 fit */
+#define MOST_KEPT (64 * 1024 * 1024)
 
 #define LANES(tally) ((uint64 *) &(tally)->counts[(tally)->cells])
 #define NAMES(tally) ((ArrayType *) (LANES(tally) + (tally)->lanes))
@@ -243,19 +247,40 @@ discreet_tally_bits(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(tally);
 }
 
-/* The hashes of all candidates by the functions of a block. */
-static const uint16 *
-hashes_of_candidates(Domain *candidates, int block, MemoryContext context)
+static void
+hash_candidates(const Domain *candidates, int block, uint16 *hashes)
 {
+	for (int place = 0; place < candidates->size; place++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		sketch_hashes(block, candidates->values[place], candidates->lengths[place], &hashes[place * HASHES_PER_DIGEST]);
+	}
+}
+
+/*
+ * The hashes of all candidates by the functions of a block: kept for the next report, unless those of all blocks would be
+ * more than MOST_KEPT bytes.
+ */
+static const uint16 *
+hashes_of_candidates(Domain *candidates, int block)
+{
+	Size		bytes = sizeof(uint16) * HASHES_PER_DIGEST * candidates->size;
+
+	if (bytes * (MOST_HASHES / HASHES_PER_DIGEST) > MOST_KEPT)
+	{
+		if (candidates->unkept == NULL)
+			candidates->unkept = MemoryContextAlloc(candidates->context, bytes);
+		hash_candidates(candidates, block, candidates->unkept);
+		return candidates->unkept;
+	}
 	if (candidates->hashes == NULL)
-		candidates->hashes = MemoryContextAllocZero(context, sizeof(uint16 *) * MOST_HASHES / HASHES_PER_DIGEST);
+		candidates->hashes = MemoryContextAllocZero(candidates->context,
+													sizeof(uint16 *) * MOST_HASHES / HASHES_PER_DIGEST);
 	if (candidates->hashes[block] == NULL)
 	{
-		uint16	   *hashes = MemoryContextAlloc(context, sizeof(uint16) * HASHES_PER_DIGEST * candidates->size);
+		uint16	   *hashes = MemoryContextAlloc(candidates->context, bytes);
 
-		for (int place = 0; place < candidates->size; place++)
-			sketch_hashes(block, candidates->values[place], candidates->lengths[place],
-						  &hashes[place * HASHES_PER_DIGEST]);
+		hash_candidates(candidates, block, hashes);
 		candidates->hashes[block] = hashes;
 	}
 	return candidates->hashes[block];
@@ -300,7 +325,7 @@ discreet_tally_sketch(PG_FUNCTION_ARGS)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("reports are %d and %d bits wide", tally->width, width),
 					 errhint("Estimate reports of another width on their own.")));
-		hashes = hashes_of_candidates(candidates, number / HASHES_PER_DIGEST, fcinfo->flinfo->fn_mcxt);
+		hashes = hashes_of_candidates(candidates, number / HASHES_PER_DIGEST);
 		bits += SKETCH_HEADER;
 		tally->reports++;
 		for (int place = 0; place < candidates->size; place++)

@@ -147,8 +147,7 @@ runs_functions(ResultRelInfo *target)
 {
 	TupleConstr *constraints = RelationGetDescr(target->ri_RelationDesc)->constr;
 
-	if (target->ri_TrigDesc != NULL ||
-		(constraints != NULL && (constraints->num_check > 0 || constraints->has_generated_stored)))
+	if (constraints != NULL && (constraints->num_check > 0 || constraints->has_generated_stored))
 		return true;
 	for (int n = 0; n < target->ri_NumIndices; n++)
 	{
@@ -175,6 +174,7 @@ insert(Relation table, TupleTableSlot *slot, int64 label)
 	int			settings = 0;
 
 	InitResultRelInfo(target, table, 0, NULL, 0);
+	target->ri_TrigDesc = NULL;	/* all of them are others' */
 	ExecOpenIndices(target, false);
 	if (runs_functions(target))
 	{

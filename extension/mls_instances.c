@@ -56,6 +56,7 @@ typedef struct Entity
 	Above		above;
 	int64	   *labels;			/* of rows above that it sees */
 	int			label_count;
+	int			living_count;	/* of those among them at which a row lives */
 	Relation	key;			/* index: key columns, label of the key, slot */
 	IndexScanDesc key_scan;
 	ScanKey		keys;			/* equality with what is looked for */
@@ -63,17 +64,19 @@ typedef struct Entity
 	int			looked_up;
 	bool		counted;
 	bool		too_many;
-	Entities	several;		/* with several rows above */
+	Entities	several;		/* with several rows above that live */
 
 	/* its columns */
 	TupleDesc	columns;
 	int			cells;
 	AttrNumber *places;			/* of cells among the columns */
+	AttrNumber	key_label;
 	AttrNumber	label;
 	AttrNumber	dead;
 	AttrNumber	source;
 	AttrNumber	number;			/* of the entity */
 	AttrNumber	row_id;
+	AttrNumber	slot;
 	ArrayType  *labels_shown;	/* room for a label of each cell, to be copied */
 
 	/* the entity */
@@ -221,11 +224,13 @@ know_columns(Entity *entity, ArrayType *cells)
 		entity->places[cell] = column_number(entity->columns, TextDatumGetCString(names[cell]), InvalidOid,
 											 cell == 0 ? 0 : entity->places[cell - 1]);
 	}
+	entity->key_label = column_number(entity->columns, "_key_label", INT8OID, 0);
 	entity->label = column_number(entity->columns, "_label", INT8OID, 0);
 	entity->dead = column_number(entity->columns, "_dead", BOOLOID, 0);
 	entity->source = column_number(entity->columns, "_source", INT8ARRAYOID, 0);
 	entity->number = column_number(entity->columns, "_entity", INT8OID, 0);
 	entity->row_id = column_number(entity->columns, "_row_id", INT8OID, 0);
+	entity->slot = column_number(entity->columns, "_slot", INT8OID, 0);
 	entity->labels_shown = construct_array(palloc0(entity->cells * sizeof(Datum)), entity->cells, INT8OID, sizeof(int64),
 										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 }
@@ -233,7 +238,6 @@ know_columns(Entity *entity, ArrayType *cells)
 static void
 open_key(Entity *entity)
 {
-	AttrNumber	slot = column_number(entity->columns, "_slot", INT8OID, 0);
 	List	   *indexes = RelationGetIndexList(entity->above.table);
 	ListCell   *cell;
 
@@ -243,7 +247,7 @@ open_key(Entity *entity)
 		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
 		Form_pg_index known = index->rd_index;
 
-		if (known->indisunique && known->indisvalid && known->indkey.values[known->indnkeyatts - 1] == slot)
+		if (known->indisunique && known->indisvalid && known->indkey.values[known->indnkeyatts - 1] == entity->slot)
 		{
 			entity->key = index;
 			break;
@@ -323,7 +327,8 @@ open_table(FunctionCallInfo fcinfo, int64 session)
 	entity->next = -1;
 	entity->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	open_above(&entity->above, entity->base, entity->snapshot);
-	entity->labels = labels_above(&entity->above, session, &entity->label_count);
+	(void) labels_above(&entity->above, session, true, &entity->living_count);
+	entity->labels = labels_above(&entity->above, session, false, &entity->label_count);
 	know_columns(entity, PG_GETARG_ARRAYTYPE_P(2));
 	open_key(entity);
 	entity->memory = AllocSetContextCreate(CurrentMemoryContext, "discreet entity", ALLOCSET_DEFAULT_SIZES);
@@ -349,16 +354,17 @@ count_rows(Entity *entity)
 	{
 		find_above(&entity->above, entity->labels[n], 0);
 		while (!entity->too_many && next_above(&entity->above, &label, &number, &dead))
-			entity->too_many = !add_entity(has_entity(&seen, number) ? &entity->several : &seen, number);
+			entity->too_many = !dead && !add_entity(has_entity(&seen, number) ? &entity->several : &seen, number);
 	}
 	free_entities(&seen);
 	MemoryContextSwitchTo(before);
 }
 
+/* Tombstones do not count: which of them are left must make no difference, whatever row is given. */
 static bool
 has_several(Entity *entity, int64 number)
 {
-	if (entity->label_count == 1)
+	if (entity->living_count <= 1)
 		return false;
 	if (!entity->counted && ++entity->looked_up > LOOKED_UP)
 		count_rows(entity);
@@ -404,7 +410,16 @@ take_copy(Entity *entity, TupleTableSlot *slot)
 	MemoryContextSwitchTo(before);
 }
 
-/* All rows above, where there are several; false when another one than this is the first that lives. */
+/* Of two rows of a label the one that counts: the living one, or the tombstone that came last, which has the higher slot. */
+static bool
+counts_more(Entity *entity, const StoredRow *one, const StoredRow *other)
+{
+	if (one->dead != other->dead)
+		return other->dead;
+	return DatumGetInt64(one->values[entity->slot - 1]) > DatumGetInt64(other->values[entity->slot - 1]);
+}
+
+/* All rows above, one of each label, as they are stored; false when another one than this is the first that lives. */
 static bool
 take_above(Entity *entity, int64 number, int64 first)
 {
@@ -415,14 +430,23 @@ take_above(Entity *entity, int64 number, int64 first)
 
 	for (int n = 0; n < entity->label_count; n++)
 	{
+		int			before = entity->count;
+
 		find_above(&entity->above, entity->labels[n], number);
-		if (!next_above(&entity->above, &label, &same, &dead))
-			continue;
-		if (!dead && !found && label != first)
-			return false;
-		found |= !dead;
-		if (row_above(&entity->above))
+		while (next_above(&entity->above, &label, &same, &dead))
+		{
+			if (!dead && !found && label != first)
+				return false;
+			found |= !dead;
+			if (!row_above(&entity->above))
+				continue;
 			take_copy(entity, entity->above.slot);
+			if (entity->count == before + 1)
+				continue;
+			if (counts_more(entity, &entity->rows[before + 1], &entity->rows[before]))
+				entity->rows[before] = entity->rows[before + 1];
+			entity->count--;
+		}
 	}
 	return found;
 }
@@ -441,7 +465,7 @@ find_root(Entity *entity, int64 number, int64 slot)
 }
 
 /* The root of an entity of which a row above is known: in slot 0 while it lives, then in one of its own number. */
-static void
+static bool
 take_root(Entity *entity, StoredRow *above, int64 number)
 {
 	Form_pg_index known = entity->key->rd_index;
@@ -457,39 +481,58 @@ take_root(Entity *entity, StoredRow *above, int64 number)
 		(DatumGetInt64(slot_getattr(entity->root, entity->label, &isnull)) & ~entity->session) == 0)
 	{
 		slot_getallattrs(entity->root);
-		(void) take_values(entity, entity->root->tts_values, entity->root->tts_isnull);
+		return !take_values(entity, entity->root->tts_values, entity->root->tts_isnull)->dead;
 	}
+	return false;
 }
 
-/* Reads the entity of a row above, if that is the first of its rows that lives. */
+/* Whether a row borrows from others than the root. */
+static bool
+borrows_between(Entity *entity, StoredRow *row)
+{
+	int64		root = DatumGetInt64(row->values[entity->key_label - 1]);
+	ArrayType  *array;
+
+	if (row->nulls[entity->source - 1])
+		return false;
+	array = DatumGetArrayTypeP(row->values[entity->source - 1]);
+	for (int n = 0; n < ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) && !array_contains_nulls(array); n++)
+		if (((int64 *) ARR_DATA_PTR(array))[n] >= 0 && ((int64 *) ARR_DATA_PTR(array))[n] != root)
+			return true;
+	return false;
+}
+
+/*
+ * Reads the entity of a row above, if that is the first of its rows that lives. The given row is taken for what it says only
+ * beside a root that lives and from which alone it borrows: a row that was made up could borrow from tombstones, and tell
+ * which of them a purge has left.
+ */
 static bool
 read_entity(Entity *entity, HeapTupleHeader header)
 {
 	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header), .t_data = header};
 	StoredRow  *row;
 	int64		number;
+	int64		label;
 
 	if (HeapTupleHeaderGetTypeId(header) != entity->above.table->rd_rel->reltype)
 		refuse_row("a row of another table");
 	entity->rows = NULL;
 	entity->count = 0;
 	row = take_row(entity, &tuple);
-	if (row->nulls[entity->number - 1] || (row->label & ~entity->session) != 0)
+	if (row->dead || row->nulls[entity->number - 1] || (row->label & ~entity->session) != 0)
 		return false;
 	number = DatumGetInt64(row->values[entity->number - 1]);
 	if (number <= 0)			/* nobody's, and for find_above everybody's */
 		return false;
-	if (has_several(entity, number))
+	label = row->label;
+	if (has_several(entity, number) || borrows_between(entity, row) || !take_root(entity, &entity->rows[0], number))
 	{
-		int64		label = row->label;
-
 		entity->count = 0;
 		if (!take_above(entity, number, label))
 			return false;
+		(void) take_root(entity, &entity->rows[0], number);
 	}
-	else if (row->dead)
-		return false;
-	take_root(entity, &entity->rows[0], number);
 	qsort(entity->rows, entity->count, sizeof(StoredRow), by_label);
 
 	entity->sources = MemoryContextAlloc(entity->memory, (Size) entity->count * entity->cells * sizeof(int64));

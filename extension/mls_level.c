@@ -8,8 +8,6 @@
  */
 #include "discreet.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
@@ -34,6 +32,8 @@
 #define MOST_COMPARTMENTS 47
 #define RANDOM_IDS 512
 #define MOST_TEXTS 64
+/* more than a level and all compartments take */
+#define LONGEST_LABEL 4096
 
 PG_FUNCTION_INFO_V1(discreet_visible);
 PG_FUNCTION_INFO_V1(discreet_session_label);
@@ -52,7 +52,7 @@ static MemoryContext cache = NULL;	/* reset as a whole */
 static bool cached = false;
 static bool changed_meanwhile;
 static bool transactions_are_watched = false;
-static Oid	tables[3];			/* _label_part, _clearance, _multilevel_table */
+static Oid	tables[4];			/* _label_part, _clearance, _multilevel_table, _multilevel_trigger */
 static char *levels[MOST_LEVELS];
 static char *compartments[MOST_COMPARTMENTS];
 static const char *const ledger_names[] = {"_label_spent", "_charge", "_refusal"};
@@ -60,6 +60,7 @@ static int	level_count;
 static int	compartment_count;
 static List *multilevel_views;
 static List *multilevel_bases;
+static List *own_triggers;
 static List *ledger_tables;		/* whose lines have labels */
 
 /* texts of labels that were asked for, up to a number */
@@ -101,7 +102,8 @@ forget_levels(void)
 static void
 forget_relation(Datum argument, Oid relation)
 {
-	if (relation == InvalidOid || relation == tables[0] || relation == tables[1] || relation == tables[2])
+	if (relation == InvalidOid || relation == tables[0] || relation == tables[1] || relation == tables[2] ||
+		relation == tables[3])
 		forget_levels();
 }
 
@@ -138,27 +140,23 @@ level_bits(int level)
 /* ---- what the tables say */
 
 static void
-read_table(int number, const char *name, void (*take) (HeapTuple, TupleDesc))
+read_table(int number, const char *name, RowTaker take)
 {
 	Oid			relation = get_relname_relid(name, get_namespace_oid("discreet", false));
-	Relation	table = table_open(relation, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(table, InvalidOid, false, NULL, 0, NULL);
-	HeapTuple	tuple;
 
 	tables[number] = relation;
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		take(tuple, RelationGetDescr(table));
-	systable_endscan(scan);
-	table_close(table, AccessShareLock);
+	/* an extension of an older version, before ALTER EXTENSION UPDATE, may not have it */
+	if (OidIsValid(relation))
+		scan_own_table(relation, NULL, take, NULL);
 }
 
 static void
-take_label_part(HeapTuple tuple, TupleDesc columns)
+take_label_part(Relation table, TupleTableSlot *row, void *argument)
 {
 	bool		isnull;
-	bool		is_level = DatumGetBool(heap_getattr(tuple, 1, columns, &isnull));
-	int			position = DatumGetInt16(heap_getattr(tuple, 2, columns, &isnull));
-	char	   *name = text_to_cstring(DatumGetTextPP(heap_getattr(tuple, 3, columns, &isnull)));
+	bool		is_level = DatumGetBool(slot_getattr(row, 1, &isnull));
+	int			position = DatumGetInt16(slot_getattr(row, 2, &isnull));
+	char	   *name = text_to_cstring(DatumGetTextPP(slot_getattr(row, 3, &isnull)));
 
 	if (is_level)
 	{
@@ -173,23 +171,37 @@ take_label_part(HeapTuple tuple, TupleDesc columns)
 }
 
 static void
-take_clearance(HeapTuple tuple, TupleDesc columns)
+take_clearance(Relation table, TupleTableSlot *row, void *argument)
 {
 	bool		isnull;
 
-	if (DatumGetObjectId(heap_getattr(tuple, 1, columns, &isnull)) != subject)
+	if (DatumGetObjectId(slot_getattr(row, 1, &isnull)) != subject)
 		return;
 	cleared = true;
-	clearance = DatumGetInt64(heap_getattr(tuple, 2, columns, &isnull));
+	clearance = DatumGetInt64(slot_getattr(row, 2, &isnull));
 }
 
 static void
-take_multilevel_table(HeapTuple tuple, TupleDesc columns)
+take_multilevel_table(Relation table, TupleTableSlot *row, void *argument)
 {
 	bool		isnull;
 
-	multilevel_views = lappend_oid(multilevel_views, DatumGetObjectId(heap_getattr(tuple, 1, columns, &isnull)));
-	multilevel_bases = lappend_oid(multilevel_bases, DatumGetObjectId(heap_getattr(tuple, 2, columns, &isnull)));
+	multilevel_views = lappend_oid(multilevel_views, DatumGetObjectId(slot_getattr(row, 1, &isnull)));
+	multilevel_bases = lappend_oid(multilevel_bases, DatumGetObjectId(slot_getattr(row, 2, &isnull)));
+}
+
+static void
+take_own_trigger(Relation table, TupleTableSlot *row, void *argument)
+{
+	OwnTrigger *own = palloc(sizeof(OwnTrigger));
+	bool		isnull;
+
+	own->relation = DatumGetObjectId(slot_getattr(row, 1, &isnull));
+	own->name = *DatumGetName(slot_getattr(row, 2, &isnull));
+	own->function = *DatumGetName(slot_getattr(row, 3, &isnull));
+	(void) slot_getattr(row, 4, &isnull);	/* the rule that it keeps */
+	own->writes = isnull;
+	own_triggers = lappend(own_triggers, own);
 }
 
 static bool
@@ -223,12 +235,13 @@ read_levels(void)
 	memset(levels, 0, sizeof(levels));
 	memset(compartments, 0, sizeof(compartments));
 	level_count = compartment_count = text_count = 0;
-	multilevel_views = multilevel_bases = ledger_tables = NIL;
+	multilevel_views = multilevel_bases = own_triggers = ledger_tables = NIL;
 	cleared = trusted = wish_known = false;
 	cached = changed_meanwhile = false;
 	read_table(0, "_label_part", take_label_part);
 	read_table(1, "_clearance", take_clearance);
 	read_table(2, "_multilevel_table", take_multilevel_table);
+	read_table(3, "_multilevel_trigger", take_own_trigger);
 	for (int n = 0; n < lengthof(ledger_names); n++)
 	{
 		Oid			table = get_relname_relid(ledger_names[n], get_namespace_oid("discreet", false));
@@ -272,6 +285,24 @@ multilevel_relations(bool base)
 	return base ? multilevel_bases : multilevel_views;
 }
 
+/* A trigger of discreet's own on a multilevel table, by its name; NULL when there is none. */
+const OwnTrigger *
+multilevel_trigger(Oid relation, const char *name)
+{
+	ListCell   *cell;
+
+	if (multilevel_relations(false) == NIL)
+		return NULL;
+	foreach(cell, own_triggers)
+	{
+		const OwnTrigger *own = (const OwnTrigger *) lfirst(cell);
+
+		if (own->relation == relation && strcmp(NameStr(own->name), name) == 0)
+			return own;
+	}
+	return NULL;
+}
+
 /* The view that users know of what holds the rows of a multilevel table; none for other tables. */
 Oid
 multilevel_view_of(Oid base)
@@ -284,6 +315,21 @@ multilevel_view_of(Oid base)
 	forboth(view, multilevel_views, rows, multilevel_bases)
 		if (lfirst_oid(rows) == base)
 			return lfirst_oid(view);
+	return InvalidOid;
+}
+
+/* What holds the rows of a multilevel table that users know as a view; none for other views. */
+Oid
+multilevel_base_of(Oid view)
+{
+	ListCell   *shown,
+			   *rows;
+
+	if (multilevel_relations(false) == NIL)
+		return InvalidOid;
+	forboth(shown, multilevel_views, rows, multilevel_bases)
+		if (lfirst_oid(shown) == view)
+			return lfirst_oid(rows);
 	return InvalidOid;
 }
 
@@ -306,6 +352,8 @@ read_label(const char *label, int64 *bits)
 	int			length = colon ? colon - label : strlen(label);
 	int			level = position_of(levels, level_count, label, length);
 
+	if (strlen(label) > LONGEST_LABEL)
+		return psprintf("the label is longer than %d bytes", LONGEST_LABEL);
 	if (level < 0)
 		return psprintf("there is no level \"%s\"", pnstrdup(label, length));
 	*bits = level_bits(level);
@@ -342,7 +390,9 @@ label_text(int64 label)
 	while (level + 1 < level_count && (label & level_bits(level + 1)) == level_bits(level + 1))
 		level++;
 	if (levels[level] == NULL)
-		elog(ERROR, "a label without a level");
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label " INT64_FORMAT " has no level", label)));
 	appendStringInfoString(&written, levels[level]);
 	for (int n = 0; n < compartment_count; n++)
 		if (label & ((int64) 1 << (FIRST_COMPARTMENT + n)))

@@ -145,9 +145,21 @@ row_above(Above *above)
 	return !TTS_EMPTY(above->slot) || index_fetch_heap(above->scan, above->slot);
 }
 
-/* The labels of rows above that a label dominates, from one to the next. */
+static bool
+has_living(Above *above, int64 label)
+{
+	int64		entity;
+	bool		dead = true;
+
+	find_above(above, label, 0);
+	while (dead && next_above(above, &label, &entity, &dead))
+		;
+	return !dead;
+}
+
+/* The labels of rows above that a label dominates, from one to the next; or of those among them that live. */
 int64 *
-labels_above(Above *above, int64 session, int *count)
+labels_above(Above *above, int64 session, bool of_the_living, int *count)
 {
 	int			room = 8;
 	int64	   *labels = palloc(room * sizeof(int64));
@@ -161,7 +173,7 @@ labels_above(Above *above, int64 session, int *count)
 		seek_above(above, true, label, 0);
 		if (!next_above(above, &label, &entity, &dead))
 			return labels;
-		if ((label & ~session) != 0)
+		if ((label & ~session) != 0 || (of_the_living && !has_living(above, label)))
 			continue;
 		if (*count == room)
 			labels = repalloc(labels, (room *= 2) * sizeof(int64));
@@ -279,7 +291,7 @@ know_roots(MemoryContext keep, Oid base, int64 session)
 	Above		above;
 
 	open_above(&above, base, GetActiveSnapshot());
-	roots->labels = labels_above(&above, session, &roots->label_count);
+	roots->labels = labels_above(&above, session, false, &roots->label_count);
 	close_above(&above);
 	roots->base = base;
 	roots->label = session;
@@ -405,7 +417,10 @@ ask_directly(PlanState *state)
 		(void) ask_directly_below(state, NULL);
 }
 
-/* _above_labels(base): the labels of rows above roots that the session sees. */
+/*
+ * _above_labels(base): the labels of rows above roots that the session sees. Who calls this by hand must not be told
+ * which tombstones are left: a purge takes those from which no row borrows, of whatever label.
+ */
 Datum
 discreet_above_labels(PG_FUNCTION_ARGS)
 {
@@ -419,7 +434,7 @@ discreet_above_labels(PG_FUNCTION_ARGS)
 		Above		above;
 
 		open_above(&above, PG_GETARG_OID(0), GetActiveSnapshot());
-		labels = labels_above(&above, session, &count);
+		labels = labels_above(&above, session, true, &count);
 		close_above(&above);
 	}
 	datums = palloc(Max(count, 1) * sizeof(Datum));

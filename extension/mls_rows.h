@@ -44,7 +44,7 @@ extern void close_above(Above *above);
 extern void find_above(Above *above, int64 label, int64 entity);
 extern bool next_above(Above *above, int64 *label, int64 *entity, bool *dead);
 extern bool row_above(Above *above);
-extern int64 *labels_above(Above *above, int64 session, int *count);
+extern int64 *labels_above(Above *above, int64 session, bool of_the_living, int *count);
 extern bool add_entity(Entities *entities, int64 number);
 extern void free_entities(Entities *entities);
 extern uint32 place_of(const Entities *entities, int64 number);

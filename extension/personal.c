@@ -518,7 +518,10 @@ list_of_strangers(const Strangers *strangers)
 
 	initStringInfo(&list);
 	for (uint32 n = 0; n < strangers->texts.used; n++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		append_text(&list, bytes_at(&strangers->texts, n)->data, bytes_at(&strangers->texts, n)->length);
+	}
 	return (bytea *) cstring_to_text_with_len(list.data, list.len);
 }
 
@@ -555,7 +558,10 @@ discreet_personal_count_combine(PG_FUNCTION_ARGS)
 		uint32		length;
 
 		while (next_text(&from, end, &text, &length))
+		{
+			CHECK_FOR_INTERRUPTS();
 			add_stranger(strangers, (Span) {text, length});
+		}
 	}
 	PG_RETURN_POINTER(strangers);
 }
@@ -581,7 +587,7 @@ set_option(const char *name, const char *value)
 	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
-/* In the name of the role that reads the tables: workers find the map, and nothing is said to the asker. */
+/* In the name of the role that reads the tables: workers find the map. */
 static void
 begin_reading_people(Acting *acting, Oid role)
 {
@@ -590,7 +596,6 @@ begin_reading_people(Acting *acting, Oid role)
 		set_option("discreet.payers", psprintf("%d", (int32) dsm_segment_handle(known.segment)));
 	else
 		set_option("max_parallel_workers_per_gather", "0");
-	set_option("client_min_messages", "error");
 }
 
 /* Planning may run code of who owns the table, which must not learn who pays: the map is open to the execution only. */

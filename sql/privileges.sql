@@ -45,7 +45,7 @@ GRANT EXECUTE ON FUNCTION
     discreet.gaussian_rho(numeric, numeric),
     discreet.zcdp_epsilon(numeric, numeric),
     discreet.laplace_scale(numeric, numeric),
-    discreet.sensitivity(text, numeric, numeric, bigint, text)
+    discreet.sensitivity(text, numeric, numeric, bigint, text, boolean)
 TO discreet_curator, discreet_analyst, discreet_auditor;
 
 -- randomised responses: drawn before anything is stored, and estimated from what is stored
@@ -92,7 +92,7 @@ GRANT EXECUTE ON FUNCTION
     discreet.explain(text, numeric),
     discreet.lint(text),
     discreet.create_view(text, text, numeric),
-    discreet._answer_columns(text),
+    discreet._answer_columns(text, numeric),
     discreet.suggest_bounds(regclass, name, numeric),
     discreet._parameter(anyelement),
     discreet.bucket(numeric, numeric)
@@ -130,6 +130,7 @@ GRANT EXECUTE ON FUNCTION
     discreet._ledger_recall(jsonb),
     discreet._ledger_charge_question(jsonb),
     discreet._ledger_left(jsonb),
+    discreet._ledger_shortage(jsonb),
     discreet._ledger_store(jsonb),
     discreet._ledger_refused(jsonb),
     discreet._ledger_label_event(jsonb),
@@ -142,13 +143,15 @@ GRANT EXECUTE ON FUNCTION
     discreet._ledger_audit_base(jsonb)
 TO discreet_ledger;
 
--- integrity rules: a curator adds them to tables of her own, with her own rights; triggers are made of the last two
+-- integrity rules: a curator adds them to tables of her own, with her own rights; triggers are made of two of these
 GRANT EXECUTE ON FUNCTION
     discreet.add_rule(regclass, text, text),
     discreet.add_limit(regclass, text, text, int),
     discreet.drop_rule(regclass, text),
     discreet._refuse_row(),
-    discreet._keep_limit()
+    discreet._keep_limit(),
+    discreet._keep_trigger(oid, name[], name, text),
+    discreet._forget_trigger(oid, text)
 TO discreet_curator;
 GRANT SELECT ON discreet.rules TO discreet_curator, discreet_auditor;
 
@@ -186,6 +189,11 @@ TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     discreet._text(anyelement),
     discreet._cut(text, int),
+    discreet._padded(character, int),
+    discreet._floating(float8, "char", float8),
+    discreet._double(numeric),
+    discreet._real(numeric),
+    discreet._real(float8),
     discreet._on_grid(anyelement, int, bigint, bigint),
     discreet._clamped(anyelement, int, int),
     discreet._bin(anyelement, float8, float8, int),

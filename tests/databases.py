@@ -54,9 +54,18 @@ class Database:
         self._opened.append(connection)
         return connection
 
-    def close(self) -> None:
-        for connection in self._opened:
+    def close(self, but: int = 0) -> None:
+        """Closes what was opened, but for the first ones."""
+        for connection in self._opened[but:]:
             connection.close()
+        del self._opened[but:]
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """What a test opens is closed with it, where a database is there for many tests."""
+        before = len(self._opened)
+        yield
+        self.close(before)
 
 
 @contextmanager

@@ -50,9 +50,10 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._charge_hash(bytea, discreet._charge) IS 'What binds a charge to the one before it.';
 
--- discreet._roles_of: a role and the groups it is a member of; a superuser is no member by might alone.
+-- discreet._roles_of: a role and the groups it is a member of; a superuser is no member by might alone. An array, by which few
+-- lines are looked up in an index, however many roles there are.
 CREATE FUNCTION discreet._roles_of(role name)
-RETURNS SETOF oid
+RETURNS oid[]
 LANGUAGE plpgsql
 STABLE
 STRICT
@@ -62,11 +63,12 @@ SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 #variable_conflict use_column
 BEGIN
-    RETURN QUERY
-    WITH RECURSIVE member(role) AS (
-        SELECT oid FROM pg_roles WHERE rolname = $1
-        UNION SELECT g.roleid FROM pg_auth_members g JOIN member m ON g.member = m.role)
-    SELECT m.role FROM member m;
+    RETURN ARRAY(
+        WITH RECURSIVE member(role) AS (
+            SELECT oid FROM pg_roles WHERE rolname = $1
+            UNION SELECT g.roleid FROM member m, LATERAL (
+                SELECT a.roleid FROM pg_auth_members a WHERE a.member = m.role OFFSET 0) g)
+        SELECT m.role FROM member m);
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._roles_of(name) IS 'A role and the groups it is a member of.';
@@ -82,10 +84,10 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 #variable_conflict use_column
+DECLARE
+    holders oid[] := discreet._roles_of($1);
 BEGIN
-    RETURN (
-    SELECT EXISTS (SELECT FROM discreet._budget b
-                   WHERE b.dataset = $2 AND b.granted AND b.role IN (SELECT discreet._roles_of($1))));
+    RETURN EXISTS (SELECT FROM discreet._budget b WHERE b.dataset = $2 AND b.granted AND b.role = ANY (holders));
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._holds_budget(name, text) IS
@@ -103,8 +105,9 @@ SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 #variable_conflict use_column
 BEGIN
-    RETURN EXISTS (SELECT FROM discreet._protected_table p JOIN discreet._multilevel_table m USING (relation)
-                   WHERE p.dataset = $1);
+    -- there are fewer multilevel tables than others
+    RETURN EXISTS (SELECT FROM discreet._multilevel_table m
+                   WHERE (SELECT p.dataset FROM discreet._protected_table p WHERE p.relation = m.relation) = $1);
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._is_multilevel(text) IS
@@ -125,6 +128,89 @@ $sql$;
 COMMENT ON FUNCTION discreet._refuse(name, text, text, text, text, bigint) IS
 'Writes a refusal down, and gives it the form in which the ledger answers.';
 
+-- discreet._shortage: which limit a charge would break, if any, in the words of the refusal; and how many limits apply. VOLATILE,
+-- so that a caller who has waited for a lock sees what was committed meanwhile.
+CREATE FUNCTION discreet._shortage(
+    dataset text, payers oid[], amount numeric, delta numeric, label bigint DEFAULT NULL,
+    OUT limits bigint, OUT message text, OUT hint text)
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+DECLARE
+    short record;
+    payer text;
+BEGIN
+    -- half of the delta of a zcdp dataset is bound in the conversion from rho; the limit that is broken comes first
+    SELECT count(*) OVER () AS limits, bool_or(l.role = 0) OVER () AS capped, l.* INTO short
+    FROM (SELECT b.role::oid AS role, b.epsilon_limit, b.delta_limit, d.bound,
+                 b.amount_spent + coalesce(s.amount, 0) + $3 <= b.amount_limit AS amount_enough,
+                 b.delta_spent + coalesce(s.delta, 0) AS delta_spent,
+                 b.delta_spent + coalesce(s.delta, 0) + $4 <= b.delta_limit / d.bound AS delta_enough
+          FROM discreet._budget b
+          JOIN (SELECT d.dataset, CASE d.accounting WHEN 'zcdp' THEN 2 ELSE 1 END AS bound FROM discreet._dataset d) d USING (dataset)
+          LEFT JOIN (SELECT l.role, sum(l.amount_spent) AS amount, sum(l.delta_spent) AS delta
+                     FROM discreet._label_spent l
+                     WHERE l.dataset = $1 AND ($5 IS NULL OR l.label = $5) AND l.role = ANY ($2)
+                     GROUP BY l.role) s USING (role)
+          WHERE b.dataset = $1 AND b.granted AND b.role = ANY ($2)) l
+    ORDER BY l.amount_enough AND l.delta_enough, l.role LIMIT 1;
+    limits := coalesce(short.limits, 0);
+    IF limits = 0 AND NOT EXISTS (SELECT FROM discreet._dataset d WHERE d.dataset = $1) THEN
+        message := format('there is no dataset %I to pay from', $1);
+        hint := format('A curator makes it with discreet.create_dataset(%L, epsilon).', $1);
+        RETURN;
+    END IF;
+    IF 0::oid = ANY ($2) AND short.capped IS NOT TRUE THEN
+        -- as after a restore that failed half way: no limit is not the same as no end
+        message := format('the limit of dataset %I is missing', $1);
+        hint := 'An administrator finds out with discreet.check_installation().';
+        RETURN;
+    END IF;
+    payer := CASE WHEN short.role = 0 THEN format('dataset %I', $1) ELSE short.role::regrole::text END;
+    IF NOT short.amount_enough THEN
+        message := format('the budget of %s%s is exhausted',
+            CASE WHEN short.role = 0 THEN payer ELSE format('%s in dataset %I', payer, $1) END,
+            CASE WHEN $5 IS NOT NULL THEN ' at label ' || discreet._label($5) END);
+        hint := 'View discreet.budget_status shows what is left; a smaller epsilon costs less.';
+    ELSIF NOT short.delta_enough THEN
+        message := format('this question needs delta %s for groups that are not declared; %s%s has %s', discreet._delta_text($4),
+            CASE WHEN short.role = 0 THEN payer ELSE 'role ' || payer END,
+            CASE WHEN $5 IS NOT NULL THEN ' at label ' || discreet._label($5) END,
+            CASE WHEN short.delta_limit = 0 THEN 'none'
+                 WHEN short.delta_spent >= short.delta_limit / short.bound THEN 'none left'
+                 ELSE discreet._delta_text(short.delta_limit / short.bound - short.delta_spent) || ' left' END);
+        hint := 'A curator can declare the groups: '
+                'SELECT discreet.describe_column(table, column, categories => ARRAY[...])'
+                || CASE WHEN short.role = 0 THEN '.' ELSE
+                   format('; or give delta: SELECT discreet.grant_budget(%L, %L, %s, %s).', $1, payer, trim_scale(short.epsilon_limit),
+                          discreet._delta_text((short.delta_spent + $4) * short.bound)) END;
+    END IF;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._shortage(text, oid[], numeric, numeric, bigint) IS
+'Which limit a charge would break, if any, in the words of the refusal; and how many limits apply.';
+
+-- discreet._delta_text: a small number as people write it: 1e-8.
+CREATE FUNCTION discreet._delta_text(delta numeric)
+RETURNS text
+LANGUAGE plpgsql
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+SET extra_float_digits = 1
+AS $plpgsql$
+BEGIN
+    RETURN regexp_replace(delta::float8::text, 'e-0', 'e-');
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._delta_text(numeric) IS 'A small number as people write it: 1e-8.';
+
 -- discreet._charge: takes an amount from the dataset's cap and from every limit that applies to the role, all or none.
 -- Returns NULL when it is paid, and otherwise the refusal. Epsilon is what the question is worth, amount what it costs
 -- in the currency of the dataset. With a label, what was spent at other labels is not looked at, and nothing waits for it.
@@ -140,9 +226,9 @@ SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 #variable_conflict use_column
 DECLARE
-    payers oid[] := ARRAY(SELECT discreet._roles_of($2)) || 0::oid;
+    payers oid[] := discreet._roles_of($2) || 0::oid;
     paid int;
-    limits record;
+    short record;
     before record;
     charge discreet._charge;
 BEGIN
@@ -153,12 +239,6 @@ BEGIN
     -- charges of one dataset, or label, wait for each other here, so that each sees what the one before it left
     IF label IS NULL THEN
         PERFORM FROM discreet._dataset d WHERE d.dataset = $1 FOR NO KEY UPDATE;
-    ELSE
-        PERFORM FROM discreet._dataset d WHERE d.dataset = $1;
-    END IF;
-    IF NOT FOUND THEN
-        RETURN discreet._refuse($2, 'DP003', format('there is no dataset %I to pay from', $1),
-            format('A curator makes it with discreet.create_dataset(%L, epsilon).', $1), question, label);
     END IF;
     IF (label IS NOT NULL) <> discreet._is_multilevel($1) THEN
         RETURN discreet._refuse($2, 'DP003', format('the tables of dataset %I have got labels, or lost them, meanwhile', $1),
@@ -174,28 +254,9 @@ BEGIN
         PERFORM FROM discreet._label_spent s WHERE s.dataset = $1 AND s.label = $8 AND s.role = 0 FOR UPDATE;
     END IF;
 
-    -- half of the delta of a zcdp dataset is bound in the conversion from rho
-    SELECT count(*) AS payers, coalesce(bool_or(locked.role = 0), false) AS capped,
-           min(locked.role) FILTER (WHERE NOT (locked.amount_enough AND locked.delta_enough)) AS short INTO limits
-    FROM (SELECT b.role::oid AS role, b.amount_spent + coalesce(s.amount, 0) + $4 <= b.amount_limit AS amount_enough,
-                 b.delta_spent + coalesce(s.delta, 0) + $5
-                 <= b.delta_limit / CASE d.accounting WHEN 'zcdp' THEN 2 ELSE 1 END AS delta_enough
-          FROM discreet._budget b JOIN discreet._dataset d USING (dataset)
-          LEFT JOIN (SELECT l.role, sum(l.amount_spent) AS amount, sum(l.delta_spent) AS delta
-                     FROM discreet._label_spent l
-                     WHERE l.dataset = $1 AND ($8 IS NULL OR l.label = $8) GROUP BY l.role) s USING (role)
-          WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers)) locked;
-    IF NOT limits.capped THEN
-        -- as after a restore that failed half way: no limit is not the same as no end
-        RETURN discreet._refuse($2, 'DP003', format('the limit of dataset %I is missing', $1),
-            'An administrator finds out with discreet.check_installation().', question, label);
-    END IF;
-    IF limits.short IS NOT NULL THEN
-        RETURN discreet._refuse($2, 'DP003',
-            format('the budget of %s%s is exhausted', CASE limits.short WHEN 0 THEN 'dataset ' || quote_ident($1)
-                   ELSE limits.short::regrole::text || ' in dataset ' || quote_ident($1) END,
-                   CASE WHEN label IS NOT NULL THEN ' at label ' || discreet._label(label) END),
-            'View discreet.budget_status shows what is left; a smaller epsilon costs less.', question, label);
+    short := discreet._shortage($1, payers, $4, $5, label);
+    IF short.message IS NOT NULL THEN
+        RETURN discreet._refuse($2, 'DP003', short.message, short.hint, question, label);
     END IF;
 
     IF label IS NULL THEN
@@ -207,7 +268,7 @@ BEGIN
         WHERE s.dataset = $1 AND s.label = $8 AND s.role = b.role AND b.dataset = $1 AND b.granted AND b.role = ANY (payers);
     END IF;
     GET DIAGNOSTICS paid = ROW_COUNT;
-    IF paid <> limits.payers THEN
+    IF paid <> short.limits THEN
         RAISE EXCEPTION USING ERRCODE = 'DP003', MESSAGE = 'a limit was changed while the charge was made',
             HINT = 'Ask again.';
     END IF;

@@ -1,5 +1,6 @@
 -- Limits and what is spent of them, in the currency of the accounting: epsilon (pure) or rho (zcdp).
--- Role 0 is the dataset's own cap. A revoked budget keeps its row: granting it again forgives nothing.
+-- The role is first in the key: a list of roles in the first column is always looked up by the index, however small the table was
+-- when the plan was made. Role 0 is the dataset's own cap. A revoked budget keeps its row: granting it again forgives nothing.
 CREATE TABLE discreet._budget (
     dataset       text COLLATE "C" NOT NULL,
     role          regrole NOT NULL,
@@ -9,7 +10,7 @@ CREATE TABLE discreet._budget (
     amount_limit  numeric NOT NULL CHECK (amount_limit >= 0 AND amount_limit < 'Infinity'),
     amount_spent  numeric NOT NULL DEFAULT 0 CHECK (amount_spent >= 0 AND amount_spent < 'Infinity'),
     delta_spent   numeric NOT NULL DEFAULT 0 CHECK (delta_spent >= 0 AND delta_spent < 'Infinity'),
-    PRIMARY KEY (dataset, role)
+    PRIMARY KEY (role, dataset)
 );
 COMMENT ON TABLE discreet._budget IS 'Limits per dataset (role 0) and per role, and what is spent of them.';
 
@@ -21,7 +22,7 @@ CREATE TABLE discreet._label_spent (
     role         regrole NOT NULL,
     amount_spent numeric NOT NULL DEFAULT 0 CHECK (amount_spent >= 0 AND amount_spent < 'Infinity'),
     delta_spent  numeric NOT NULL DEFAULT 0 CHECK (delta_spent >= 0 AND delta_spent < 'Infinity'),
-    PRIMARY KEY (dataset, label, role)
+    PRIMARY KEY (role, dataset, label)
 );
 COMMENT ON TABLE discreet._label_spent IS 'What is spent of the limits of multilevel datasets at each label.';
 

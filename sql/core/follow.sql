@@ -1,4 +1,5 @@
 -- The catalog follows ALTER TABLE and DROP: no stale row is left, and nothing protected falls out of protection.
+-- extension/core_follow.c hears of every relation that is altered or dropped, and calls _follow for those that are known here.
 
 -- discreet._find_columns: a row that comes with names only, as from a restored dump, gets its column numbers.
 CREATE FUNCTION discreet._find_columns()
@@ -33,8 +34,9 @@ FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
 CREATE TRIGGER _find_columns BEFORE INSERT ON discreet._audit_column
 FOR EACH ROW EXECUTE FUNCTION discreet._find_columns();
 
--- discreet._follow_parts: a detached partition, or a child that no longer inherits, is protected as its whole was.
-CREATE FUNCTION discreet._follow_parts()
+-- discreet._follow_parts: a detached partition, or a child that no longer inherits, is protected as its whole was; of these
+-- relations and what inherits from them.
+CREATE FUNCTION discreet._follow_parts(relations oid[])
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -42,13 +44,24 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
+#variable_conflict use_column
+DECLARE
+    members oid[] := ARRAY(
+        WITH RECURSIVE member(relation) AS (
+            SELECT unnest($1) UNION SELECT i.inhrelid FROM member m JOIN pg_inherits i ON i.inhparent = m.relation)
+        SELECT relation FROM member);
 BEGIN
-    WITH RECURSIVE part(relation, whole) AS (
-        SELECT i.inhrelid, p.relation::oid FROM discreet._protected_table p JOIN pg_inherits i ON i.inhparent = p.relation
-        UNION SELECT i.inhrelid, part.whole FROM part JOIN pg_inherits i ON i.inhparent = part.relation),
+    -- tables ON COMMIT DROP go when nothing can be followed any more
+    DELETE FROM discreet._protected_part p
+    WHERE p.whole = ANY ($1) AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.relation);
+
+    WITH RECURSIVE above(relation, whole) AS (
+        SELECT i.inhrelid, i.inhparent FROM pg_inherits i WHERE i.inhrelid = ANY (members)
+        UNION SELECT above.relation, i.inhparent FROM above JOIN pg_inherits i ON i.inhrelid = above.whole),
     gone AS (
         DELETE FROM discreet._protected_part p
-        WHERE NOT EXISTS (SELECT FROM part WHERE part.relation = p.relation AND part.whole = p.whole)
+        WHERE p.relation = ANY (members)
+          AND NOT EXISTS (SELECT FROM above WHERE above.relation = p.relation AND above.whole = p.whole)
         RETURNING p.relation, p.whole),
     kept AS (
         INSERT INTO discreet._protected_table (relation, dataset, unit, policy, max_groups, max_rows, max_epsilon, max_delta,
@@ -67,17 +80,18 @@ BEGIN
     SELECT g.relation, c.column_name, c.lower, c.upper, c.categories, c.visibility
     FROM gone g JOIN kept USING (relation) JOIN discreet._protected_column c ON c.relation = g.whole;
 
-    WITH RECURSIVE part(relation, whole) AS (
-        SELECT i.inhrelid, p.relation::oid FROM discreet._protected_table p JOIN pg_inherits i ON i.inhparent = p.relation
-        UNION SELECT i.inhrelid, part.whole FROM part JOIN pg_inherits i ON i.inhparent = part.relation)
+    WITH RECURSIVE above(relation, whole) AS (
+        SELECT i.inhrelid, i.inhparent FROM pg_inherits i WHERE i.inhrelid = ANY (members)
+        UNION SELECT above.relation, i.inhparent FROM above JOIN pg_inherits i ON i.inhrelid = above.whole)
     INSERT INTO discreet._protected_part (relation, whole)
-    SELECT DISTINCT ON (part.relation) part.relation, part.whole FROM part
-    WHERE NOT EXISTS (SELECT FROM discreet._protected_part known WHERE known.relation = part.relation)
-    ORDER BY part.relation, part.whole
+    SELECT DISTINCT ON (above.relation) above.relation, above.whole
+    FROM above JOIN discreet._protected_table p ON p.relation = above.whole
+    WHERE NOT EXISTS (SELECT FROM discreet._protected_part known WHERE known.relation = above.relation)
+    ORDER BY above.relation, above.whole
     ON CONFLICT (relation) DO NOTHING;
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._follow_parts() IS
+COMMENT ON FUNCTION discreet._follow_parts(oid[]) IS
 'A detached partition, or a child that no longer inherits, is protected as its whole was.';
 
 -- discreet._find_parts: the parts of a table that is protected, by a curator or by a restored dump, are remembered.
@@ -92,18 +106,18 @@ AS $plpgsql$
 BEGIN
     -- _follow_parts protects tables, too
     IF pg_trigger_depth() = 1 THEN
-        PERFORM discreet._follow_parts();
+        PERFORM discreet._follow_parts(ARRAY(SELECT a.relation::oid FROM added a));
     END IF;
     RETURN NULL;
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._find_parts() IS 'Remembers the parts of a table that is protected.';
 
-CREATE TRIGGER _find_parts AFTER INSERT ON discreet._protected_table
+CREATE TRIGGER _find_parts AFTER INSERT ON discreet._protected_table REFERENCING NEW TABLE AS added
 FOR EACH STATEMENT EXECUTE FUNCTION discreet._find_parts();
 
 -- discreet._follow_audits: histories know the names of their tables and columns.
-CREATE FUNCTION discreet._follow_audits()
+CREATE FUNCTION discreet._follow_audits(relations oid[])
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -114,52 +128,67 @@ AS $plpgsql$
 BEGIN
     UPDATE discreet._audit h SET unit = a.attname
     FROM pg_attribute a
-    WHERE a.attrelid = h.relation AND a.attnum = h.unit_attnum AND a.attname <> h.unit AND NOT a.attisdropped;
+    WHERE h.relation = ANY ($1)
+      AND a.attrelid = h.relation AND a.attnum = h.unit_attnum AND a.attname <> h.unit AND NOT a.attisdropped;
     UPDATE discreet._audit_column c SET column_name = a.attname
     FROM pg_attribute a
-    WHERE a.attrelid = c.relation AND a.attnum = c.attnum AND a.attname <> c.column_name AND NOT a.attisdropped;
+    WHERE c.relation = ANY ($1)
+      AND a.attrelid = c.relation AND a.attnum = c.attnum AND a.attname <> c.column_name AND NOT a.attisdropped;
     INSERT INTO discreet._audit_column (relation, number, column_name)
     SELECT h.relation, row_number() OVER (PARTITION BY h.relation ORDER BY a.attnum)
         + coalesce((SELECT max(c.number) FROM discreet._audit_column c WHERE c.relation = h.relation), 0), a.attname
     FROM discreet._audit h JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum > 0 AND NOT a.attisdropped
-    WHERE NOT EXISTS (SELECT FROM discreet._audit_column c WHERE c.relation = h.relation AND c.attnum = a.attnum);
+    WHERE h.relation = ANY ($1)
+      AND NOT EXISTS (SELECT FROM discreet._audit_column c WHERE c.relation = h.relation AND c.attnum = a.attnum);
     INSERT INTO discreet._audit_name (schema_name, table_name, relation, dataset)
     SELECT s.nspname, c.relname, o.relation, min(o.dataset)
     FROM discreet._audit_name o JOIN pg_class c ON c.oid = o.relation JOIN pg_namespace s ON s.oid = c.relnamespace
+    WHERE o.relation = ANY ($1)
     GROUP BY 1, 2, 3
     ON CONFLICT DO NOTHING;
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._follow_audits() IS 'Histories of audited tables know the names of their tables and columns.';
+COMMENT ON FUNCTION discreet._follow_audits(oid[]) IS 'Histories of audited tables know the names of their tables and columns.';
 
--- discreet._follow_tables: after CREATE and ALTER TABLE, names and parts in the catalog follow.
-CREATE FUNCTION discreet._follow_tables()
-RETURNS event_trigger
+-- discreet._forget: dropped tables and views take along what was declared of them.
+CREATE FUNCTION discreet._forget(dropped oid[])
+RETURNS void
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
-SECURITY DEFINER
+SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
-    UPDATE discreet._protected_table p SET unit = a.attname
-    FROM pg_attribute a
-    WHERE a.attrelid = p.relation AND a.attnum = p.unit_attnum AND a.attname <> p.unit;
-    UPDATE discreet._past_protection p SET unit = a.attname
-    FROM pg_attribute a
-    WHERE a.attrelid = p.relation AND a.attnum = p.unit_attnum AND a.attname <> p.unit AND NOT a.attisdropped;
-    UPDATE discreet._protected_column c SET column_name = a.attname
-    FROM pg_attribute a
-    WHERE a.attrelid = c.relation AND a.attnum = c.attnum AND a.attname <> c.column_name;
-    PERFORM discreet._follow_parts();
-    PERFORM discreet._follow_audits();
+    DELETE FROM discreet._protected_column c WHERE c.relation = ANY ($1);
+    DELETE FROM discreet._protected_part p WHERE p.relation = ANY ($1) OR p.whole = ANY ($1);
+    DELETE FROM discreet._past_protection p WHERE p.relation = ANY ($1);
+    DELETE FROM discreet._limit_turn t WHERE t.relation = ANY ($1);
+    DELETE FROM discreet._exempt_view v WHERE v.view = ANY ($1);
+    DELETE FROM discreet._response r USING discreet._response_column c WHERE c.relation = ANY ($1) AND r.id = c.id;
+    DELETE FROM discreet._response_column c WHERE c.relation = ANY ($1);
+    DELETE FROM discreet._audit_column c WHERE c.relation = ANY ($1);
+    WITH gone AS (DELETE FROM discreet._audit_name n WHERE n.relation = ANY ($1) RETURNING n.*)
+    INSERT INTO discreet._audit_name (schema_name, table_name, relation, dataset)
+    SELECT g.schema_name, g.table_name, 0, g.dataset FROM gone g
+    WHERE EXISTS (SELECT FROM discreet._audit_event e WHERE e.relation = g.relation)
+    ON CONFLICT DO NOTHING;
+    DELETE FROM discreet._audit a WHERE a.relation = ANY ($1);
+    DELETE FROM discreet._audit_event e WHERE e.relation = ANY ($1);
+    DELETE FROM discreet._audit_base b WHERE b.relation = ANY ($1);
+    DELETE FROM discreet._audit_known k WHERE k.relation = ANY ($1);
+    DELETE FROM discreet._protected_table p WHERE p.relation = ANY ($1);
+    DELETE FROM discreet._multilevel_reference r WHERE r.child = ANY ($1) OR r.parent = ANY ($1);
+    DELETE FROM discreet._multilevel_trigger t WHERE t.relation = ANY ($1);
+    DELETE FROM discreet._multilevel_table t WHERE t.relation = ANY ($1);
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._follow_tables() IS 'After CREATE and ALTER TABLE: names and parts in the catalog follow.';
+COMMENT ON FUNCTION discreet._forget(oid[]) IS 'Dropped tables and views take along what was declared of them.';
 
--- discreet._forget_dropped: a dropped table or column takes its declarations along; a unit cannot be dropped.
-CREATE FUNCTION discreet._forget_dropped()
-RETURNS event_trigger
+-- discreet._follow: what is declared of these relations follows what PostgreSQL's catalog says of them now. It does not matter
+-- what happened to them, nor whether something did. A unit cannot be dropped.
+CREATE FUNCTION discreet._follow(relations oid[])
+RETURNS void
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -167,80 +196,79 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 DECLARE
+    dropped oid[] := ARRAY(SELECT r FROM unnest($1) r WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = r));
     dropped_unit record;
 BEGIN
     SELECT p.relation, p.unit INTO dropped_unit
-    FROM discreet._protected_table p
-    JOIN pg_event_trigger_dropped_objects() d
-      ON d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = p.unit_attnum;
+    FROM discreet._protected_table p JOIN pg_attribute a ON a.attrelid = p.relation AND a.attnum = p.unit_attnum
+    WHERE p.relation = ANY ($1) AND a.attisdropped;
     IF FOUND THEN
         RAISE EXCEPTION USING
             ERRCODE = 'dependent_objects_still_exist',
             MESSAGE = format('column %I of %s names the people of a protected table', dropped_unit.unit, dropped_unit.relation),
             HINT = format('First call discreet.unprotect(%L).', dropped_unit.relation::text);
     END IF;
-    DELETE FROM discreet._protected_column c
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid IN (0, c.attnum);
-    DELETE FROM discreet._protected_part p
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;
-    DELETE FROM discreet._past_protection p
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;
-    DELETE FROM discreet._limit_turn t
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = t.relation AND d.objsubid = 0;
-    DELETE FROM discreet._exempt_view v
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = v.view AND d.objsubid = 0;
-    DELETE FROM discreet._response r
-    USING pg_event_trigger_dropped_objects() d, discreet._response_column c
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid = 0 AND r.id = c.id;
-    DELETE FROM discreet._response_column c
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid = 0;
-    DELETE FROM discreet._audit_column c
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = c.relation AND d.objsubid = 0;
-    WITH gone AS (
-        DELETE FROM discreet._audit_name n
-        USING pg_event_trigger_dropped_objects() d
-        WHERE d.classid = 'pg_class'::regclass AND d.objid = n.relation AND d.objsubid = 0
-        RETURNING n.*)
-    INSERT INTO discreet._audit_name (schema_name, table_name, relation, dataset)
-    SELECT g.schema_name, g.table_name, 0, g.dataset FROM gone g
-    WHERE EXISTS (SELECT FROM discreet._audit_event e WHERE e.relation = g.relation)
-    ON CONFLICT DO NOTHING;
-    DELETE FROM discreet._audit a
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = a.relation AND d.objsubid = 0;
-    DELETE FROM discreet._audit_event e
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = e.relation AND d.objsubid = 0;
-    DELETE FROM discreet._audit_base b
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = b.relation AND d.objsubid = 0;
-    DELETE FROM discreet._audit_known k
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = k.relation AND d.objsubid = 0;
-    DELETE FROM discreet._protected_table p
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = p.relation AND d.objsubid = 0;
-    DELETE FROM discreet._multilevel_reference r
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid IN (r.child, r.parent) AND d.objsubid = 0;
-    DELETE FROM discreet._multilevel_table t
-    USING pg_event_trigger_dropped_objects() d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = t.relation AND d.objsubid = 0;
+    -- a part that has left is protected as its whole was, which may be dropped
+    PERFORM discreet._follow_parts($1);
+    IF cardinality(dropped) > 0 THEN
+        PERFORM discreet._forget(dropped);
+    END IF;
+    DELETE FROM discreet._protected_column c USING pg_attribute a
+    WHERE c.relation = ANY ($1) AND a.attrelid = c.relation AND a.attnum = c.attnum AND a.attisdropped;
+
+    UPDATE discreet._protected_table p SET unit = a.attname
+    FROM pg_attribute a
+    WHERE p.relation = ANY ($1) AND a.attrelid = p.relation AND a.attnum = p.unit_attnum AND a.attname <> p.unit;
+    UPDATE discreet._past_protection p SET unit = a.attname
+    FROM pg_attribute a
+    WHERE p.relation = ANY ($1)
+      AND a.attrelid = p.relation AND a.attnum = p.unit_attnum AND a.attname <> p.unit AND NOT a.attisdropped;
+    UPDATE discreet._protected_column c SET column_name = a.attname
+    FROM pg_attribute a
+    WHERE c.relation = ANY ($1) AND a.attrelid = c.relation AND a.attnum = c.attnum AND a.attname <> c.column_name;
+    PERFORM discreet._follow_audits($1);
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._forget_dropped() IS
-'After DROP: a dropped table or column takes its declarations along; a unit column cannot be dropped.';
+COMMENT ON FUNCTION discreet._follow(oid[]) IS
+'What is declared of these relations follows what the catalog says of them now; a unit column cannot be dropped.';
 
--- no list of tags: ALTER VIEW, ALTER MATERIALIZED VIEW and ALTER TYPE rename columns of tables too
-CREATE EVENT TRIGGER discreet_follow_tables ON ddl_command_end
-EXECUTE FUNCTION discreet._follow_tables();
+-- discreet._known_tables_changed: lets all sessions read again of which relations something is known.
+CREATE FUNCTION discreet._known_tables_changed()
+RETURNS trigger
+LANGUAGE c
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_known_tables_changed';
+COMMENT ON FUNCTION discreet._known_tables_changed() IS 'Lets all sessions read again of which relations something is known.';
 
-CREATE EVENT TRIGGER discreet_forget_dropped ON sql_drop
-EXECUTE FUNCTION discreet._forget_dropped();
+-- the tables of extension/core_follow.c; always, since rows also come by a restore that switches triggers off
+DO $plpgsql$
+DECLARE
+    source text;
+BEGIN
+    FOREACH source IN ARRAY ARRAY['_protected_table', '_protected_part', '_past_protection', '_exempt_view', '_limit_turn',
+                                  '_response_column', '_multilevel_table', '_multilevel_reference', '_audit', '_audit_name']
+    LOOP
+        EXECUTE pg_catalog.format(
+            'CREATE TRIGGER _known_tables_changed AFTER INSERT ON discreet.%I
+             FOR EACH ROW EXECUTE FUNCTION discreet._known_tables_changed()', source);
+        EXECUTE pg_catalog.format('ALTER TABLE discreet.%I ENABLE ALWAYS TRIGGER _known_tables_changed', source);
+    END LOOP;
+END
+$plpgsql$;
+
+-- discreet._load_before_ddl: loads the library into a session that began without it, before a command that must be followed.
+CREATE FUNCTION discreet._load_before_ddl()
+RETURNS event_trigger
+LANGUAGE c
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_load_before_ddl';
+COMMENT ON FUNCTION discreet._load_before_ddl() IS
+'Loads the library into a session that began without it, before a command that must be followed.';
+
+CREATE EVENT TRIGGER discreet_load_before_ddl ON ddl_command_start
+EXECUTE FUNCTION discreet._load_before_ddl();
+ALTER EVENT TRIGGER discreet_load_before_ddl ENABLE ALWAYS;

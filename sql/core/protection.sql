@@ -1,3 +1,5 @@
+-- Compiling a statement about a few rows of the catalog would take longer than all else: jit is off.
+
 -- discreet.protect: puts a table about people under a policy.
 CREATE FUNCTION discreet.protect(
     relation regclass,
@@ -20,6 +22,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -44,6 +47,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -60,6 +64,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry

@@ -33,6 +33,7 @@ CREATE TABLE discreet._protected_table (
     CHECK ((policy = 'personal') = (unit_epsilon IS NOT NULL)),
     CHECK (policy = 'noisy' OR max_total_rows IS NULL)
 );
+CREATE INDEX _protected_table_dataset ON discreet._protected_table (dataset);
 COMMENT ON TABLE discreet._protected_table IS 'Tables about people, and the policy under which questions about them are answered.';
 
 CREATE TABLE discreet._protected_column (
@@ -54,6 +55,7 @@ CREATE TABLE discreet._protected_part (
     relation regclass PRIMARY KEY,
     whole    regclass NOT NULL
 );
+CREATE INDEX _protected_part_whole ON discreet._protected_part (whole);
 COMMENT ON TABLE discreet._protected_part IS 'Partitions and children of protected tables.';
 
 -- A table that was protected once goes back to the dataset that its people have spent from, and, where they have budgets of
@@ -67,7 +69,7 @@ CREATE TABLE discreet._past_protection (
 COMMENT ON TABLE discreet._past_protection IS
 'The dataset of each table that was protected once; by what column its people have paid for themselves, if they have.';
 
--- A dropped table leaves its row only where event triggers were off; such a row is not worth a dump.
+-- A dropped table leaves its row only where the library was kept out; such a row is not worth a dump.
 SELECT pg_catalog.pg_extension_config_dump('discreet._dataset', '');
 SELECT pg_catalog.pg_extension_config_dump('discreet._protected_table', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._protected_column', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');

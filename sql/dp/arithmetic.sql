@@ -103,7 +103,8 @@ COMMENT ON FUNCTION discreet.laplace_scale(numeric, numeric) IS
 'Scale of Laplace noise that makes a number of this sensitivity private.';
 
 -- discreet.sensitivity: how much one person can change a statistic of values between bounds.
-CREATE FUNCTION discreet.sensitivity(kind text, lower numeric, upper numeric, n bigint DEFAULT 1, neighbours text DEFAULT 'unbounded')
+CREATE FUNCTION discreet.sensitivity(
+    kind text, lower numeric, upper numeric, n bigint DEFAULT 1, neighbours text DEFAULT 'unbounded', may_be_null boolean DEFAULT false)
 RETURNS numeric
 LANGUAGE discreet_python
 IMMUTABLE
@@ -113,7 +114,7 @@ SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
-    return entry.sensitivity(plpy, kind, lower, upper, n, neighbours)
+    return entry.sensitivity(plpy, kind, lower, upper, n, neighbours, may_be_null)
 $python$;
-COMMENT ON FUNCTION discreet.sensitivity(text, numeric, numeric, bigint, text) IS
-'How much one person can change a statistic of values between bounds.';
+COMMENT ON FUNCTION discreet.sensitivity(text, numeric, numeric, bigint, text, boolean) IS
+'How much one person can change a statistic of values between bounds, which may also be NULL before or after the change.';

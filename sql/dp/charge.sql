@@ -13,7 +13,8 @@ BEGIN
     RETURN QUERY
     WITH RECURSIVE ancestor(relation, height) AS (
         SELECT $1, 0 UNION SELECT i.inhparent, a.height + 1 FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.relation)
-    SELECT p.* FROM discreet._protected_table p JOIN ancestor a ON a.relation = p.relation
+    -- OFFSET 0: each is looked up, however many protected tables there are
+    SELECT p.* FROM ancestor a, LATERAL (SELECT * FROM discreet._protected_table t WHERE t.relation = a.relation OFFSET 0) p
     WHERE p.policy <> 'public'
     ORDER BY a.height DESC LIMIT 1;
 END
@@ -21,9 +22,64 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._protection_of(oid) IS
 'The protected table whose rows a scan of the relation reads: itself, or the whole it is a part of.';
 
--- discreet._one_row_per_person: whether the unit is NOT NULL and unique by an index that is always in force; and was so before
--- any transaction from a number on, as those that a snapshot does not see: it may still hold rows from before.
-CREATE FUNCTION discreet._one_row_per_person(protected discreet._protected_table, since xid DEFAULT NULL)
+-- discreet._files_of: the files of a relation and its parts, in the snapshot of the caller, as a digest. COPY FREEZE puts rows
+-- into new files that older snapshots see, too: whatever is known of the rows of other files does not hold for those.
+CREATE FUNCTION discreet._files_of(relation oid)
+RETURNS text
+LANGUAGE plpgsql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    RETURN (
+    WITH RECURSIVE part(relation) AS (
+        SELECT $1 UNION SELECT i.inhrelid FROM pg_inherits i JOIN part p ON i.inhparent = p.relation)
+    SELECT encode(sha256(convert_to(string_agg(c.oid || ':' || c.relfilenode, ',' ORDER BY c.oid), 'UTF8')), 'hex')
+    FROM part JOIN pg_class c ON c.oid = part.relation);
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._files_of(oid) IS 'The files of a relation and its parts, in the snapshot of the caller, as a digest.';
+
+-- discreet._single_columns: columns that are NOT NULL and unique, by an index that is always in force, in all rows of some
+-- relations, as {"relation.column": files} by numbers: of the relation itself, or of the one that all of these are parts of. It is
+-- STABLE and so looks with the snapshot of its caller: one that does not see a key, or that something is a part, may hold rows
+-- from before.
+CREATE FUNCTION discreet._single_columns(relations oid[])
+RETURNS jsonb
+LANGUAGE plpgsql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN (
+    WITH RECURSIVE ancestor(part, relation) AS (
+        SELECT r, r FROM unnest($1) r
+        UNION SELECT a.part, i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.relation),
+    whole(relation) AS (
+        SELECT a.relation FROM ancestor a GROUP BY a.relation
+        HAVING count(*) = (SELECT count(DISTINCT r) FROM unnest($1) r))
+    SELECT coalesce(jsonb_object_agg(format('%s.%s', i.indrelid, i.indkey[0]), discreet._files_of(i.indrelid)), '{}')
+    FROM whole
+    JOIN pg_class c ON c.oid = whole.relation
+    JOIN pg_index i ON i.indrelid = c.oid AND i.indisunique AND i.indimmediate AND i.indisvalid
+                   AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = 1
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] AND a.attnotnull
+    -- an index of a plain parent does not see the rows of tables that inherit from it
+    WHERE NOT (c.relkind <> 'p' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid)));
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._single_columns(oid[]) IS
+'Columns of relations that are NOT NULL and unique by an index that is always in force, in the snapshot of the caller.';
+
+-- discreet._one_row_per_person: whether the unit of a protected table is one of _single_columns.
+CREATE FUNCTION discreet._one_row_per_person(protected discreet._protected_table)
 RETURNS boolean
 LANGUAGE plpgsql
 STABLE
@@ -31,42 +87,26 @@ PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
-#variable_conflict use_column
 BEGIN
-    RETURN (
-    SELECT EXISTS (SELECT FROM pg_attribute a
-                   WHERE a.attrelid = protected.relation AND a.attnum = protected.unit_attnum AND a.attnotnull
-                     AND (since IS NULL OR age(a.xmin) > age(since)))
-       AND EXISTS (SELECT FROM pg_index i
-                   WHERE i.indrelid = protected.relation AND i.indisunique AND i.indimmediate AND i.indisvalid
-                     AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = 1
-                     AND i.indkey[0] = protected.unit_attnum
-                     AND (since IS NULL OR age(i.xmin) > age(since)))
-       -- an index of a plain parent does not see the rows of tables that inherit from it
-       AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhparent
-                       WHERE h.inhparent = protected.relation AND c.relkind <> 'p')
-       AND NOT EXISTS (
-            WITH RECURSIVE part(relation, attached) AS (
-                SELECT h.inhrelid, h.xmin FROM pg_inherits h WHERE h.inhparent = protected.relation
-                UNION SELECT h.inhrelid, h.xmin FROM pg_inherits h JOIN part ON h.inhparent = part.relation)
-            SELECT FROM part WHERE since IS NOT NULL AND age(part.attached) <= age(since)));
+    RETURN discreet._single_columns(ARRAY[protected.relation::oid])
+           ? format('%s.%s', protected.relation::oid, protected.unit_attnum);
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._one_row_per_person(discreet._protected_table, xid) IS
-'Whether the unit is NOT NULL and unique by an index that is always in force, and was so before transactions from a number on.';
+COMMENT ON FUNCTION discreet._one_row_per_person(discreet._protected_table) IS
+'Whether the unit of a protected table is NOT NULL and unique by an index that is always in force.';
 
--- discreet._ledger_charge_aggregates: pays for the dp_ aggregates of one statement, before any row is read.
+-- discreet._priced_aggregates: what the dp_ aggregates of one plan node cost, or why they are refused.
 -- request: role, question, wish (epsilon), unreadable (a relation that the session user may not read), inside (relations
 -- the aggregates read), unsafe (what the statement does that could let a person count for more), sites: function,
--- epsilon, sets; all_sites: those of the whole statement; since: what the asker's snapshot does not see begins there.
--- answer: accounting, neighbours, amounts (per site and grouping set, joined by commas).
-CREATE FUNCTION discreet._ledger_charge_aggregates(request jsonb)
+-- epsilon, sets; all_sites: those of the whole statement; keys: _single_columns in the snapshot of the statement.
+-- answer: dataset, accounting, neighbours, amounts (per site and grouping set, joined by commas), epsilon, amount (of all).
+CREATE FUNCTION discreet._priced_aggregates(request jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql
 VOLATILE
 STRICT
 PARALLEL UNSAFE
-SECURITY DEFINER
+SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 DECLARE
@@ -75,33 +115,36 @@ DECLARE
     wish numeric := request->>'wish';
     inside oid[] := ARRAY(SELECT jsonb_array_elements_text(request->'inside')::oid);
     protected discreet._protected_table;
+    unit text;
     people discreet._dataset;
     gate constant text := 'Ask through discreet.query(), which bounds what one person can change.';
     problem text;
     hint text := gate;
     explicit numeric;
     sets_without bigint;
-    epsilons numeric[];
-    amounts numeric[];
-    refusal jsonb;
 BEGIN
     IF request->>'unreadable' IS NOT NULL THEN
         RETURN discreet._refuse(asker, 'DP004', format('%s may not read %s, so dp_ aggregates over it are not for this role',
             asker, request->>'unreadable'), 'With a budget in its dataset, ask through discreet.query().', question);
     END IF;
     SELECT p.* INTO protected FROM unnest(inside) r, discreet._protection_of(r) p LIMIT 1;
+    unit := format('%s.%s', protected.relation::oid, protected.unit_attnum);
     IF (SELECT count(DISTINCT coalesce(p.relation, 0)) FROM unnest(inside) r LEFT JOIN discreet._protection_of(r) p ON true) > 1 THEN
         problem := 'dp_ aggregates read one protected table at a time, and no other rows with it';
     ELSIF request->>'unsafe' IS NOT NULL THEN
         problem := format('dp_ aggregates cannot bound one person''s influence through %s', request->>'unsafe');
     ELSIF protected.policy <> 'noisy' THEN
         problem := format('%s is protected by policy %L', protected.relation, protected.policy);
+    ELSIF protected.relation IS NOT NULL AND EXISTS (SELECT FROM discreet._wrong_unit(protected)) THEN
+        SELECT w.problem INTO problem FROM discreet._wrong_unit(protected) w;
+        hint := 'A curator has to protect the table anew, by the column that names the person of each row.';
     ELSIF protected.relation IS NOT NULL AND NOT discreet._one_row_per_person(protected) THEN
         problem := format('column %I of %s is not unique and NOT NULL: a person may have many rows', protected.unit, protected.relation);
-    ELSIF protected.relation IS NOT NULL AND NOT discreet._one_row_per_person(protected, (request->>'since')::xid) THEN
-        problem := format('column %I of %s may not have been unique and NOT NULL when this transaction began',
+    ELSIF protected.relation IS NOT NULL
+          AND request->'keys'->>unit IS DISTINCT FROM discreet._single_columns(ARRAY[protected.relation::oid])->>unit THEN
+        problem := format('column %I of %s may not have been unique and NOT NULL when the snapshot of this statement was taken',
                           protected.unit, protected.relation);
-        hint := 'Begin a new transaction, or use READ COMMITTED.';
+        hint := 'Begin a new transaction, and ask by a statement of its own, outside of STABLE functions.';
     END IF;
 
     SELECT d.* INTO people FROM discreet._dataset d WHERE d.dataset = coalesce(protected.dataset, 'default');
@@ -134,17 +177,69 @@ BEGIN
     END IF;
 
     -- under zcdp an epsilon buys Gaussian noise of rho = epsilon^2 / 2
-    SELECT array_agg(e * sets ORDER BY n), array_agg(CASE people.accounting WHEN 'zcdp' THEN e * e / 2 ELSE e END ORDER BY n),
-           sum(CASE people.accounting WHEN 'zcdp' THEN e * e / 2 ELSE e END * sets)
-    INTO epsilons, amounts, explicit
-    FROM (SELECT coalesce((s->>'epsilon')::numeric, wish) AS e, (s->>'sets')::int AS sets, n
-          FROM jsonb_array_elements(request->'sites') WITH ORDINALITY AS site(s, n)) priced;
+    RETURN (
+    SELECT jsonb_build_object(
+        'dataset', coalesce(protected.dataset, 'default'), 'accounting', people.accounting, 'neighbours', people.neighbours,
+        'amounts', string_agg(amount::text, ',' ORDER BY n), 'epsilon', sum(e * sets), 'amount', sum(amount * sets))
+    FROM (SELECT e, sets, n, CASE people.accounting WHEN 'zcdp' THEN e * e / 2 ELSE e END AS amount
+          FROM jsonb_array_elements(request->'sites') WITH ORDINALITY AS site(s, n),
+               LATERAL (SELECT coalesce((s->>'epsilon')::numeric, wish), (s->>'sets')::int) AS priced(e, sets)) priced);
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._priced_aggregates(jsonb) IS
+'The price of the dp_ aggregates of one plan node, or why they are refused.';
 
-    refusal := discreet._charge(coalesce(protected.dataset, 'default'), asker, (SELECT sum(e) FROM unnest(epsilons) e),
-                                explicit, 0, question, jsonb_build_object('aggregates', request->'sites'));
-    RETURN coalesce(refusal, jsonb_build_object(
-        'accounting', people.accounting, 'neighbours', people.neighbours, 'amounts', array_to_string(amounts, ',')));
+-- discreet._ledger_charge_aggregates: pays for the dp_ aggregates of one statement, before any row is read: for all of its plan
+-- nodes, or for none.
+-- request: per plan node, what _priced_aggregates takes. answer: per plan node, what that returns.
+CREATE FUNCTION discreet._ledger_charge_aggregates(request jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+DECLARE
+    asker name := request->0->>'role';
+    question text := request->0->>'question';
+    payers oid[] := discreet._roles_of(asker) || 0::oid;
+    prices jsonb := '[]';
+    price jsonb;
+    sums record;
+    short record;
+    refusal jsonb;
+BEGIN
+    FOR node IN 0 .. jsonb_array_length(request) - 1 LOOP
+        price := discreet._priced_aggregates(request->node);
+        IF price ? 'refused' THEN
+            RETURN price;
+        END IF;
+        prices := prices || price;
+    END LOOP;
+
+    -- of several, all are found affordable before the first is charged; in one order, so that no two statements wait for each other
+    FOR sums IN SELECT p->>'dataset' AS dataset, sum((p->>'amount')::numeric) AS amount
+                FROM jsonb_array_elements(prices) p WHERE jsonb_array_length(prices) > 1 GROUP BY 1 ORDER BY 1 LOOP
+        PERFORM FROM discreet._dataset d WHERE d.dataset = sums.dataset FOR NO KEY UPDATE;
+        short := discreet._shortage(sums.dataset, payers, sums.amount, 0);
+        IF short.message IS NOT NULL THEN
+            RETURN discreet._refuse(asker, 'DP003', short.message, short.hint, question);
+        END IF;
+    END LOOP;
+    FOR node IN 0 .. jsonb_array_length(request) - 1 LOOP
+        price := prices->node;
+        refusal := discreet._charge(price->>'dataset', asker, (price->>'epsilon')::numeric, (price->>'amount')::numeric, 0,
+                                    question, jsonb_build_object('aggregates', request->node->'sites'));
+        IF refusal IS NOT NULL AND node > 0 THEN
+            RAISE EXCEPTION USING ERRCODE = 'DP003', MESSAGE = refusal->'refused'->>'message', HINT = refusal->'refused'->>'hint';
+        ELSIF refusal IS NOT NULL THEN
+            RETURN refusal;
+        END IF;
+    END LOOP;
+    RETURN prices;
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_charge_aggregates(jsonb) IS
-'Pays for the dp_ aggregates of one statement, before any row is read.';
+'Pays for the dp_ aggregates of one statement, before any row is read: for all of its plan nodes, or for none.';

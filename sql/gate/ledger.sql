@@ -17,7 +17,7 @@ DECLARE
     harmless jsonb;
 BEGIN
     WITH found AS (
-        SELECT r.asked_schema AS schema_name, r.asked_name AS relation_name, c.oid, n.nspname, c.relname, c.relkind
+        SELECT r.asked_schema AS schema_name, r.asked_name AS relation_name, c.oid, n.nspname, c.relname, c.relkind, c.relrowsecurity
         FROM discreet._named_relations(request) r JOIN pg_class c ON c.oid = r.relation JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE c.relkind <> 'v' OR EXISTS (SELECT FROM discreet._protected_table p JOIN discreet._multilevel_table m USING (relation)
                                           WHERE relation = c.oid)),
@@ -29,10 +29,10 @@ BEGIN
            -- a part of a protected table is asked about through the whole, and a whole with protected parts is not public
            OR ((p.relation IS NOT NULL OR has_table_privilege(asker, f.oid, 'SELECT')) AND NOT EXISTS (
                    SELECT FROM discreet._protected_table q
-                   WHERE q.policy <> 'public' AND q.relation IN (SELECT discreet._relation_family(f.oid)))))
+                   WHERE q.policy <> 'public' AND q.relation = ANY (ARRAY(SELECT discreet._relation_family(f.oid))))))
     SELECT coalesce(jsonb_agg(jsonb_build_object(
         'asked_schema', k.schema_name, 'asked_name', k.relation_name, 'schema', k.nspname, 'name', k.relname,
-        'multilevel', discreet._is_multilevel_table(k.oid),
+        'multilevel', discreet._is_multilevel_table(k.oid), 'row_security', k.relrowsecurity,
         'columns', (
             SELECT jsonb_agg(jsonb_build_object(
                 'name', a.attname, 'type', discreet._base_type(a.atttypid, a.attcollation),
@@ -45,6 +45,7 @@ BEGIN
             LEFT JOIN discreet._protected_table p ON p.relation = k.oid
             LEFT JOIN discreet._protected_column c ON c.relation = k.oid AND c.attnum = a.attnum AND c.column_name = a.attname
             WHERE a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped),
+        'files', discreet._files_of(k.oid),
         'unique_keys', (
             SELECT coalesce(jsonb_agg((SELECT jsonb_agg(a.attname) FROM pg_attribute a
                                        WHERE a.attrelid = k.oid AND a.attnum = ANY (i.indkey::int2[]))), '[]')
@@ -63,7 +64,8 @@ BEGIN
                 'max_epsilon', p.max_epsilon::text, 'max_delta', p.max_delta::text,
                 'single', discreet._one_row_per_person(p) AND (p.policy <> 'audited' OR discreet._keeps_versions(p.relation)),
                 'may_ask', discreet._holds_budget(asker, p.dataset),
-                'min_group', p.min_group, 'fallback', p.fallback, 'relation', p.relation::oid::bigint)
+                'min_group', p.min_group, 'fallback', p.fallback, 'relation', p.relation::oid::bigint,
+                'wrong_unit', (SELECT w.problem FROM discreet._wrong_unit(p) w), 'people', discreet._people_named(p))
             FROM discreet._protected_table p WHERE p.relation = k.oid AND p.policy <> 'public'))
         ORDER BY k.schema_name, k.relation_name), '[]')
     INTO described FROM kept k;
@@ -78,7 +80,8 @@ BEGIN
 
     SELECT coalesce(jsonb_agg(jsonb_build_object(
         'dataset', d.dataset, 'accounting', d.accounting, 'neighbours', d.neighbours, 'delta_limit', b.delta_limit::text,
-        'response_quantum', extract(epoch FROM d.response_quantum))), '[]')
+        'response_quantum', extract(epoch FROM d.response_quantum),
+        'tables', (SELECT count(*) FROM discreet._protected_table p WHERE p.dataset = d.dataset AND p.policy <> 'public'))), '[]')
     INTO people
     FROM discreet._dataset d JOIN discreet._budget b ON b.dataset = d.dataset AND b.role = 0
     WHERE d.dataset IN (SELECT r->'protection'->>'dataset' FROM jsonb_array_elements(described) r);
@@ -239,6 +242,42 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_charge_question(jsonb) IS 'Pays for a question of the gate.';
 
+-- discreet._ledger_shortage: which limit some charges together would break, if any. Nothing is charged.
+-- request: role, dues: dataset, amount, delta, personal (the dataset's own cap is not touched), label, key and fresh.
+-- The same question again is answered from the store, unless a fresh answer is wanted or the first may have expired by then.
+CREATE FUNCTION discreet._ledger_shortage(request jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+DECLARE
+    payers oid[] := discreet._roles_of((request->>'role')::name);
+    sums record;
+    short record;
+BEGIN
+    FOR sums IN
+        WITH paid AS (
+            SELECT DISTINCT ON (d->>'key', CASE WHEN (d->>'fresh')::boolean OR s.answer_lifetime < interval '1 minute' THEN place END) d
+            FROM jsonb_array_elements(request->'dues') WITH ORDINALITY AS dues(d, place)
+            LEFT JOIN discreet._dataset s ON s.dataset = d->>'dataset')
+        SELECT d->>'dataset' AS dataset, (d->>'label')::bigint AS label, (d->>'personal')::boolean AS personal,
+               sum((d->>'amount')::numeric) AS amount, sum((d->>'delta')::numeric) AS delta
+        FROM paid GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 LOOP
+        short := discreet._shortage(sums.dataset, CASE WHEN sums.personal THEN payers ELSE payers || 0::oid END,
+                                    sums.amount, sums.delta, sums.label);
+        IF short.message IS NOT NULL THEN
+            RETURN jsonb_build_object('message', short.message, 'hint', short.hint);
+        END IF;
+    END LOOP;
+    RETURN '{"message": null}';
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._ledger_shortage(jsonb) IS 'Which limit some charges together would break, if any.';
+
 -- discreet._ledger_refused: writes a refusal of the gate down.
 CREATE FUNCTION discreet._ledger_refused(request jsonb)
 RETURNS jsonb
@@ -267,17 +306,20 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 #variable_conflict use_column
+DECLARE
+    payers oid[] := discreet._roles_of((request->>'role')::name);
 BEGIN
     RETURN (
     SELECT jsonb_build_object(
         'left_for_dataset', (min(b.amount_limit - b.amount_spent - coalesce(s.amount, 0)) FILTER (WHERE b.role = 0))::text,
         'left_for_role', (min(b.amount_limit - b.amount_spent - coalesce(s.amount, 0)) FILTER (
-            WHERE b.granted AND b.role IN (SELECT discreet._roles_of((request->>'role')::name))))::text)
+            WHERE b.granted AND b.role = ANY (payers)))::text)
     FROM discreet._budget b
     LEFT JOIN (SELECT l.role, sum(l.amount_spent) AS amount FROM discreet._label_spent l
                WHERE l.dataset = request->>'dataset' AND (request->>'label' IS NULL OR l.label = (request->>'label')::bigint)
+                 AND l.role = ANY (payers || 0::oid)
                GROUP BY l.role) s USING (role)
-    WHERE b.dataset = request->>'dataset');
+    WHERE b.dataset = request->>'dataset' AND b.role = ANY (payers || 0::oid));
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_left(jsonb) IS 'What is left of a dataset, and for a role there.';

@@ -12,6 +12,19 @@ SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'discreet_run_as';
 COMMENT ON FUNCTION discreet._run_as(oid, text) IS 'Runs a SELECT in the name of a role; the first column of every row, a text.';
 
+-- discreet._start_as: starts a SELECT in the name of a role, and ends it before a row is read: what the role may not do fails.
+CREATE FUNCTION discreet._start_as(role oid, statement text)
+RETURNS void
+LANGUAGE c
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'discreet_start_as';
+COMMENT ON FUNCTION discreet._start_as(oid, text) IS
+'Starts a SELECT in the name of a role, and ends it before a row is read: what the role may not do fails.';
+
 -- discreet._wait: waits so many seconds, without showing in pg_stat_activity that it does.
 CREATE FUNCTION discreet._wait(seconds float8)
 RETURNS void
@@ -50,6 +63,60 @@ SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_cut';
 COMMENT ON FUNCTION discreet._cut(text, int) IS
 'The first bytes of a text, at most so many, in whole characters.';
+
+-- discreet._padded: the same of a character(n), with the blanks at its end, which LIKE sees and a cast to text drops.
+CREATE FUNCTION discreet._padded(value character, bytes int)
+RETURNS text
+LANGUAGE c
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_cut';
+COMMENT ON FUNCTION discreet._padded(character, int) IS
+'The first bytes of a character(n), at most so many, in whole characters, with the blanks at its end.';
+
+-- discreet._floating: float8 arithmetic as PostgreSQL computes it, without its errors.
+CREATE FUNCTION discreet._floating(a float8, operator "char", b float8)
+RETURNS float8
+LANGUAGE c
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_floating';
+COMMENT ON FUNCTION discreet._floating(float8, "char", float8) IS
+'a + b, a - b, a * b or a / b; 0 where the result underflows, NULL where it overflows.';
+
+CREATE FUNCTION discreet._double(value numeric)
+RETURNS float8
+LANGUAGE c
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_double';
+COMMENT ON FUNCTION discreet._double(numeric) IS 'The nearest float8; beyond the last one, an infinity.';
+
+CREATE FUNCTION discreet._real(value numeric)
+RETURNS float4
+LANGUAGE c
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_real_of_numeric';
+COMMENT ON FUNCTION discreet._real(numeric) IS 'The nearest float4; NULL where there is none.';
+
+CREATE FUNCTION discreet._real(value float8)
+RETURNS float4
+LANGUAGE c
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_real_of_double';
+COMMENT ON FUNCTION discreet._real(float8) IS 'The nearest float4; NULL where there is none.';
 
 CREATE FUNCTION discreet._on_grid(value anyelement, exponent int, lower bigint, upper bigint)
 RETURNS bigint

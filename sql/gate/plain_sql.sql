@@ -20,12 +20,31 @@ BEGIN
                 WITH RECURSIVE part(relation) AS (
                     SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = $2
                     UNION SELECT i.inhrelid FROM pg_inherits i JOIN part ON i.inhparent = part.relation)
-                SELECT FROM part JOIN discreet._protected_table p USING (relation) WHERE p.policy <> 'public'))
+                SELECT FROM part, LATERAL (
+                    SELECT t.policy FROM discreet._protected_table t WHERE t.relation = part.relation OFFSET 0) p
+                WHERE p.policy <> 'public'))
        AND NOT EXISTS (SELECT FROM discreet._exempt_view e WHERE e.view = $3);
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._guards(oid, oid, oid) IS
 'Whether the gate stands before a table, for an analyst; view: 0 if named directly, the table itself if by a rule or policy.';
+
+-- discreet._check_questions: refuses a statement with several questions before the first of them is charged, if one of them
+-- would be refused. questions: objects with the arguments of query(), and the types of the columns that the caller names.
+CREATE FUNCTION discreet._check_questions(questions jsonb)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+/* @PINNED_SETTINGS@ */
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.check_questions(plpy, questions)
+$python$;
+COMMENT ON FUNCTION discreet._check_questions(jsonb) IS
+'Refuses a statement with several questions before the first of them is charged, if one of them would be refused.';
 
 -- discreet._parameter: a parameter as a text that the gate reads alike under all settings.
 CREATE FUNCTION discreet._parameter(value anyelement)

@@ -91,8 +91,8 @@ $python$;
 COMMENT ON FUNCTION discreet.lint(text) IS
 'What is wrong, or risky, about a question. Nothing is spent.';
 
--- discreet._answer_columns: the columns of an answer as a column definition list. Nothing is spent.
-CREATE FUNCTION discreet._answer_columns(sql text)
+-- discreet._answer_columns: the columns of an answer at an epsilon as a column definition list. Nothing is spent.
+CREATE FUNCTION discreet._answer_columns(sql text, epsilon numeric DEFAULT NULL)
 RETURNS text
 LANGUAGE discreet_python
 VOLATILE
@@ -102,10 +102,10 @@ SECURITY DEFINER
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
-    return entry.answer_columns(plpy, sql)
+    return entry.answer_columns(plpy, sql, epsilon)
 $python$;
-COMMENT ON FUNCTION discreet._answer_columns(text) IS
-'The columns of an answer as a column definition list. Nothing is spent.';
+COMMENT ON FUNCTION discreet._answer_columns(text, numeric) IS
+'The columns of an answer at an epsilon as a column definition list. Nothing is spent.';
 
 -- discreet.create_view: makes a plain view over query(), for tools that know only tables; it belongs to the caller.
 CREATE FUNCTION discreet.create_view(view_name text, sql text, epsilon numeric DEFAULT NULL)
@@ -118,7 +118,7 @@ AS $plpgsql$
 BEGIN
     EXECUTE pg_catalog.format('CREATE VIEW %s AS SELECT * FROM discreet.query(%L, %s) AS t(%s)',
         (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.') FROM pg_catalog.unnest(pg_catalog.parse_ident(view_name)) part),
-        sql, COALESCE(epsilon::pg_catalog.text, 'NULL'), discreet._answer_columns(sql));
+        sql, COALESCE(epsilon::pg_catalog.text, 'NULL'), discreet._answer_columns(sql, epsilon));
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet.create_view(text, text, numeric) IS

@@ -1,5 +1,50 @@
 -- Answers already given, which are given again for nothing: for how long, and when no longer.
 
+-- discreet._answers_epoch: how often the policy of a dataset has changed.
+CREATE FUNCTION discreet._answers_epoch(dataset text)
+RETURNS bigint
+LANGUAGE plpgsql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN coalesce((SELECT e.epoch FROM discreet._answer_epoch e WHERE e.dataset = $1), 0);
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._answers_epoch(text) IS 'How often the policy of a dataset has changed.';
+
+-- discreet._sweep_answers: deletes a few answers of a dataset that are never given again: more than a question adds, and never so
+-- many that who asks, or a curator, would wait for it.
+CREATE FUNCTION discreet._sweep_answers(dataset text)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+DECLARE
+    this_epoch bigint := discreet._answers_epoch($1);
+    expired timestamptz := coalesce((SELECT clock_timestamp() - d.answer_lifetime FROM discreet._dataset d WHERE d.dataset = $1),
+                                    '-infinity');
+BEGIN
+    -- two scans, each of which ends where the first row that is kept begins
+    DELETE FROM discreet._answer a
+    WHERE a.key = ANY (
+        ARRAY(SELECT o.key FROM discreet._answer o WHERE o.dataset = $1 AND o.epoch < this_epoch
+              ORDER BY o.dataset, o.epoch, o.at LIMIT 10 FOR UPDATE SKIP LOCKED)
+        || ARRAY(SELECT o.key FROM discreet._answer o WHERE o.dataset = $1 AND o.epoch = this_epoch AND o.at <= expired
+                 ORDER BY o.dataset, o.epoch, o.at LIMIT 10 FOR UPDATE SKIP LOCKED));
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._sweep_answers(text) IS 'Deletes a few answers of a dataset that are never given again.';
+
 -- discreet._ledger_recall: the stored answer of a question, if its policy still holds and the role may ask.
 CREATE FUNCTION discreet._ledger_recall(request jsonb)
 RETURNS jsonb
@@ -15,6 +60,7 @@ BEGIN
     RETURN (
     SELECT a.answer FROM discreet._answer a JOIN discreet._dataset d USING (dataset)
     WHERE a.key = decode(request->>'key', 'hex') AND a.dataset = request->>'dataset'
+      AND a.epoch = discreet._answers_epoch(a.dataset)
       AND (d.answer_lifetime IS NULL OR a.at > clock_timestamp() - d.answer_lifetime)
       AND discreet._holds_budget((request->>'role')::name, a.dataset));
 END
@@ -34,11 +80,10 @@ AS $plpgsql$
 BEGIN
     -- paid is paid already: what a crash takes back here is asked, and paid, again
     PERFORM set_config('synchronous_commit', 'off', true);
-    DELETE FROM discreet._answer a USING discreet._dataset d
-    WHERE a.dataset = request->>'dataset' AND d.dataset = a.dataset AND a.at <= clock_timestamp() - d.answer_lifetime;
-    INSERT INTO discreet._answer (key, dataset, answer)
-    VALUES (decode(request->>'key', 'hex'), request->>'dataset', request->'answer')
-    ON CONFLICT (key) DO UPDATE SET answer = excluded.answer, at = excluded.at;
+    PERFORM discreet._sweep_answers(request->>'dataset');
+    INSERT INTO discreet._answer (key, dataset, epoch, answer)
+    VALUES (decode(request->>'key', 'hex'), request->>'dataset', discreet._answers_epoch(request->>'dataset'), request->'answer')
+    ON CONFLICT (key) DO UPDATE SET answer = excluded.answer, epoch = excluded.epoch, at = excluded.at;
     INSERT INTO discreet._accuracy (dataset, column_name, kind, numbers, half_width, relative)
     SELECT request->>'dataset', a->>'column', a->>'kind', (a->>'numbers')::int, (a->>'half_width')::numeric,
            (a->>'relative')::numeric
@@ -63,16 +108,22 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
+DECLARE
+    changed text[] := ARRAY(SELECT p.dataset FROM discreet._protected_table p WHERE p.relation IN (OLD.relation, NEW.relation));
+    people text;
 BEGIN
-    DELETE FROM discreet._answer a USING discreet._protected_table p
-    WHERE a.dataset = p.dataset AND p.relation IN (OLD.relation, NEW.relation);
     IF TG_TABLE_NAME = '_protected_table' THEN
-        DELETE FROM discreet._answer a WHERE a.dataset IN (OLD.dataset, NEW.dataset);
+        changed := changed || OLD.dataset || NEW.dataset;
     END IF;
+    FOR people IN SELECT DISTINCT c FROM unnest(changed) c WHERE c IS NOT NULL ORDER BY c LOOP
+        INSERT INTO discreet._answer_epoch AS known (dataset, epoch) VALUES (people, 1)
+        ON CONFLICT (dataset) DO UPDATE SET epoch = known.epoch + 1;
+        PERFORM discreet._sweep_answers(people);
+    END LOOP;
     RETURN NULL;
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._drop_answers() IS 'Drops the stored answers about people whose protection changed.';
+COMMENT ON FUNCTION discreet._drop_answers() IS 'Gives no stored answer again about people whose protection changed.';
 
 CREATE TRIGGER drop_answers AFTER INSERT OR UPDATE OR DELETE ON discreet._protected_table
 FOR EACH ROW EXECUTE FUNCTION discreet._drop_answers();

@@ -2,10 +2,20 @@
 CREATE TABLE discreet._answer (
     key     bytea PRIMARY KEY,
     dataset text COLLATE "C" NOT NULL,
+    epoch   bigint NOT NULL,
     at      timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     answer  jsonb NOT NULL
 );
+-- what is never given again comes first
+CREATE INDEX _answer_age ON discreet._answer (dataset, epoch, at);
 COMMENT ON TABLE discreet._answer IS 'Answers already given, by a hash of question, parameters, policy and price.';
+
+-- Answers of an older epoch are not given again. So a change of policy need not delete them all at once.
+CREATE TABLE discreet._answer_epoch (
+    dataset text COLLATE "C" PRIMARY KEY,
+    epoch   bigint NOT NULL
+);
+COMMENT ON TABLE discreet._answer_epoch IS 'How often the policy of a dataset has changed; none: never.';
 
 -- How exact answers were, from what they released; kept when the answers themselves are dropped.
 CREATE TABLE discreet._accuracy (

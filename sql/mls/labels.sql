@@ -129,6 +129,18 @@ AS 'MODULE_PATHNAME', 'discreet_insert_root';
 COMMENT ON FUNCTION discreet._insert_root(regclass, record, bigint, bigint[], text) IS
 'Stores a row of a multilevel view, all of it at a label, as the root of a new entity: its number.';
 
+-- discreet._is_needed: whether a transaction, under way or to come, may see what a tombstone owns.
+CREATE FUNCTION discreet._is_needed(base regclass, tombstone anyelement)
+RETURNS boolean
+LANGUAGE c
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_is_needed';
+COMMENT ON FUNCTION discreet._is_needed(regclass, anyelement) IS
+'Whether a transaction, under way or to come, may see what a dead row of a multilevel table owns.';
+
 -- discreet._levels_changed: lets all sessions read levels, clearances and multilevel tables again.
 CREATE FUNCTION discreet._levels_changed()
 RETURNS trigger
@@ -144,4 +156,6 @@ FOR EACH STATEMENT EXECUTE FUNCTION discreet._levels_changed();
 CREATE TRIGGER _levels_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON discreet._clearance
 FOR EACH STATEMENT EXECUTE FUNCTION discreet._levels_changed();
 CREATE TRIGGER _levels_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON discreet._multilevel_table
+FOR EACH STATEMENT EXECUTE FUNCTION discreet._levels_changed();
+CREATE TRIGGER _levels_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON discreet._multilevel_trigger
 FOR EACH STATEMENT EXECUTE FUNCTION discreet._levels_changed();

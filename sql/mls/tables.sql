@@ -34,6 +34,18 @@ CREATE TABLE discreet._multilevel_reference (
 );
 COMMENT ON TABLE discreet._multilevel_reference IS 'Columns of multilevel tables that name rows of other multilevel tables.';
 
+-- What runs when a multilevel table is written: read by extension/mls_level.c, the order of the columns is part of it. Functions
+-- go by their names, since pg_upgrade keeps no numbers of functions.
+CREATE TABLE discreet._multilevel_trigger (
+    relation regclass NOT NULL REFERENCES discreet._multilevel_table ON DELETE CASCADE,
+    name     name NOT NULL,
+    function name NOT NULL,
+    rule     text,
+    PRIMARY KEY (relation, name)
+);
+COMMENT ON TABLE discreet._multilevel_trigger IS
+'Triggers that discreet made for multilevel tables, with their functions and the rules that they keep; no others run.';
+
 -- Append-only: id counts without gaps, hash covers the row and the hash before it.
 CREATE TABLE discreet._label_event (
     id       bigint PRIMARY KEY,
@@ -49,5 +61,6 @@ COMMENT ON TABLE discreet._label_event IS 'Trusted operations, denied writes and
 SELECT pg_catalog.pg_extension_config_dump('discreet._label_part', '');
 SELECT pg_catalog.pg_extension_config_dump('discreet._clearance', 'WHERE role IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_table', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_trigger', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_reference', 'WHERE child IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._label_event', '');

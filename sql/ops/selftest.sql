@@ -1,6 +1,6 @@
 -- discreet.selftest: tries the promises on the live database; nothing is changed, nothing is spent.
 CREATE FUNCTION discreet.selftest()
-RETURNS TABLE (item text, passed boolean, finding text)
+RETURNS TABLE (item text, status text, finding text, passed boolean)
 LANGUAGE discreet_python
 VOLATILE
 PARALLEL UNSAFE
@@ -13,4 +13,4 @@ AS $python$
     return entry.selftest(plpy)
 $python$;
 COMMENT ON FUNCTION discreet.selftest() IS
-'Tries the promises on the live database: samplers, ledger, log, privileges, catalog, and neighbours in the caller''s own tables. Nothing is changed or spent.';
+'Tries the promises on the live database: samplers, ledger, log, privileges, catalog, and neighbours in the caller''s own tables. Each item is passed, failed or not tried, with the reason (passed is then NULL). Nothing is changed or spent.';

@@ -15,8 +15,8 @@ DECLARE
     asker name := request->>'role';
     people text := request->>'dataset';
     price numeric := request->>'epsilon';
-    payers oid[] := ARRAY(SELECT discreet._roles_of(asker));
-    short oid;
+    payers oid[] := discreet._roles_of(asker);
+    short record;
     refusal jsonb;
 BEGIN
     IF NOT discreet._holds_budget(asker, people) THEN
@@ -25,12 +25,9 @@ BEGIN
     END IF;
     PERFORM FROM discreet._dataset d WHERE d.dataset = people FOR NO KEY UPDATE;
     PERFORM FROM discreet._budget b WHERE b.dataset = people AND b.granted AND b.role = ANY (payers) FOR UPDATE;
-    SELECT min(b.role::oid) INTO short FROM discreet._budget b
-    WHERE b.dataset = people AND b.granted AND b.role = ANY (payers) AND NOT (b.amount_spent + price <= b.amount_limit);
-    IF short IS NOT NULL THEN
-        RETURN discreet._refuse(asker, 'DP003',
-            format('the budget of %s in dataset %I is exhausted', short::regrole, people),
-            'View discreet.budget_status shows what is left; a smaller epsilon costs less.', request->>'question');
+    short := discreet._shortage(people, payers, price, 0);
+    IF short.message IS NOT NULL THEN
+        RETURN discreet._refuse(asker, 'DP003', short.message, short.hint, request->>'question');
     END IF;
     refusal := discreet._charge(people, asker, price, 0, 0, request->>'question', request->'details' || '{"policy": "personal"}');
     IF refusal IS NOT NULL THEN

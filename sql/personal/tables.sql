@@ -19,6 +19,7 @@ CREATE TABLE discreet._personal_people (
     digest bytea NOT NULL,
     PRIMARY KEY (ledger, first)
 );
+CREATE INDEX _personal_people_digest ON discreet._personal_people (ledger, digest);
 ALTER TABLE discreet._personal_people ALTER COLUMN units SET STORAGE EXTERNAL;
 COMMENT ON TABLE discreet._personal_people IS 'People in lists of what names them, in the order in which a question first met them.';
 

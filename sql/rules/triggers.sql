@@ -93,14 +93,70 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     INSERT INTO discreet._limit_turn AS turn (relation, name, label)
-    SELECT t.tgrelid, $2, discreet._session_label()
-    FROM pg_trigger t JOIN discreet._multilevel_table m ON m.relation = t.tgrelid
-    WHERE t.tgrelid = $1 AND t.tgname = 'limit ' || $2 AND discreet._session_label() IS NOT NULL
+    SELECT DISTINCT t.relation::oid, $2, discreet._session_label()
+    FROM discreet._multilevel_trigger t
+    WHERE t.relation = $1 AND t.rule = $2 AND discreet._session_label() IS NOT NULL
     ON CONFLICT (relation, name, label) DO UPDATE SET transaction = excluded.transaction
     WHERE turn.transaction <> excluded.transaction
 $sql$;
 COMMENT ON FUNCTION discreet._take_turn(oid, text) IS
 'Makes others of the session''s label wait who would take a place under a limit of a multilevel table.';
+
+-- discreet._keep_trigger: writes down which triggers of a multilevel table keep a rule; others do not run.
+CREATE FUNCTION discreet._keep_trigger(relation oid, names name[], function name, rule text)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    PERFORM discreet._require_own($1);
+    INSERT INTO discreet._multilevel_trigger (relation, name, function, rule) SELECT $1, n, $3, $4 FROM unnest($2) n;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._keep_trigger(oid, name[], name, text) IS
+'Writes down which triggers of a multilevel table of the caller''s own keep a rule.';
+
+-- discreet._forget_trigger: forgets the triggers of a rule, and tells which they were.
+CREATE FUNCTION discreet._forget_trigger(relation oid, rule text)
+RETURNS TABLE (name name, function name)
+LANGUAGE plpgsql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    PERFORM discreet._require_own($1);
+    RETURN QUERY DELETE FROM discreet._multilevel_trigger t WHERE t.relation = $1 AND t.rule = $2 RETURNING t.name, t.function;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._forget_trigger(oid, text) IS
+'Forgets the triggers of a rule of a multilevel table of the caller''s own, and tells which they were.';
+
+-- discreet._require_own: that the caller owns a relation.
+CREATE FUNCTION discreet._require_own(relation oid)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+STRICT
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = $1 AND pg_has_role(discreet._caller(), c.relowner, 'USAGE')) THEN
+        RAISE insufficient_privilege USING MESSAGE = format('%s is not yours', $1::regclass),
+            HINT = 'Its owner, being a curator, or a superuser can do this.';
+    END IF;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._require_own(oid) IS 'That the caller owns a relation.';
 
 -- discreet._has_turn: whether this transaction has taken a place under a limit of a multilevel table.
 CREATE FUNCTION discreet._has_turn(relation oid, name text)
@@ -124,7 +180,7 @@ SELECT t.tgrelid::regclass AS relation, substr(t.tgname::text, length('rule ') +
        substring(pg_get_triggerdef(t.oid, true) FROM ' WHEN \((.*) IS FALSE\) EXECUTE FUNCTION ') AS rule,
        NULL::int AS at_most, NULL::regclass AS index_name
 FROM pg_catalog.pg_trigger t
-WHERE t.tgfoid = 'discreet._refuse_row()'::regprocedure AND t.tgparentid = 0
+WHERE t.tgfoid = 'discreet._refuse_row()'::regprocedure AND t.tgparentid = 0 AND t.tgname LIKE 'rule %'
 UNION ALL
 SELECT t.tgrelid::regclass, substr(t.tgname::text, length('limit ') + 1), 'limit',
        substring(pg_get_triggerdef(t.oid, true) FROM ' WHEN \((.*)\) EXECUTE FUNCTION '),
@@ -136,11 +192,11 @@ SELECT t.tgrelid::regclass, substr(t.tgname::text, length('limit ') + 1), 'limit
 FROM pg_catalog.pg_trigger t CROSS JOIN LATERAL (SELECT position('\x00'::bytea IN t.tgargs)) argument(ends)
 WHERE t.tgfoid = 'discreet._keep_limit()'::regprocedure AND t.tgparentid = 0 AND t.tgname LIKE 'limit %'
 UNION ALL
-SELECT t.tgrelid::regclass, substr(t.tgname::text, strpos(t.tgname::text, ' ') + 1), substr(t.tgname::text, 1, strpos(t.tgname::text, ' ') - 1),
+SELECT t.tgrelid::regclass, m.rule, substr(m.name::text, 1, strpos(m.name::text, ' ') - 1),
        convert_from(substring(t.tgargs FROM 1 FOR argument.ends - 1), getdatabaseencoding()),
        NULLIF(convert_from(substring(t.tgargs FROM argument.ends + 1 FOR length(t.tgargs) - argument.ends - 1), 'SQL_ASCII'), '')::int,
        NULL
-FROM pg_catalog.pg_trigger t JOIN discreet._multilevel_table m ON m.relation = t.tgrelid
+FROM pg_catalog.pg_trigger t JOIN discreet._multilevel_trigger m ON m.relation = t.tgrelid AND m.name = t.tgname
 CROSS JOIN LATERAL (SELECT position('\x00'::bytea IN t.tgargs)) argument(ends)
-WHERE t.tgname ~ '^(rule|limit) ' AND t.tgnargs = 2;
+WHERE m.rule IS NOT NULL AND t.tgnargs = 2;
 COMMENT ON VIEW discreet.rules IS 'The integrity rules and limits of tables, as PostgreSQL keeps them.';

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 import psycopg
 import pytest
 from attacks.__main__ import FAMILIES, PAGE, laboratory, office
-from attacks.attack import Attack, Ending, Family, Missing, Outcome
+from attacks.attack import REFUSALS, Attack, Ending, Family, Missing, Outcome
 from attacks.office import POLICIES, Office
 from dev.cluster import ROOT, Cluster
 
 from attacks import page, reconstruction
+from discreet.core.codes import CODES
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,7 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def people(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[Office]:
-    with office(cluster, request.node.name.partition("[")[0]) as opened:
+    with office(cluster, re.sub(r"\W", "_", request.node.name.lower())[-50:]) as opened:
         yield opened
 
 
@@ -86,7 +88,25 @@ def test_a_fit_finds_what_was_counted() -> None:
     assert (reconstruction.least_squares(sets, sets @ bits.astype(int)) == bits).all()
 
 
-def test_an_error_is_a_refusal_and_what_is_missing_says_why() -> None:
+def test_refusals_are_those_of_discreet_before_it_reads_and_lack_of_a_right() -> None:
+    assert set(CODES) - {"DP000", "DP007"} | {"42501"} == REFUSALS
+
+
+@pytest.mark.parametrize("sqlstate", ["42601", "42883", "XX000", "57P01", "DP000", "DP007"])
+def test_an_error_that_is_no_refusal_ends_the_laboratory(people: Office, sqlstate: str) -> None:
+    """A misspelt attack, or a server that broke, would else count as refused."""
+    session = people.session("mallory")
+
+    def guess(door: object, who: str) -> float:
+        session.execute(f"DO $$BEGIN RAISE SQLSTATE '{sqlstate}'; END$$".encode())
+        return 0.0
+
+    for attack in (people.attack("one", guess), Attack("two", lambda setting: Ending(guess(None, setting)))):
+        with pytest.raises(psycopg.Error):
+            attack.measured("plain", 1)
+
+
+def test_a_refusal_ends_a_try_and_what_is_missing_says_why() -> None:
     def attempt(setting: str) -> Ending:
         if setting == "shut":
             raise psycopg.errors.InsufficientPrivilege

@@ -19,6 +19,7 @@ FOLDERS = {
     "Personal budgets": "personal",
     "Audited answers": "audited",
     "Levels": "mls",
+    "Rules": "rules",
     "Releases": "release",
 }
 SECTIONS = {text.partition("\n")[0]: text for text in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from pglast import parse_sql
-from pglast.stream import RawStream
 from tests.corpus.sample import Question, planned, questions
 
 from discreet.core.errors import DiscreetError
+from discreet.core.printing import printed
 from discreet.gate.run import statements
 
 ACCEPTED, REFUSED = list(questions("accepted.sql")), list(questions("refused.sql"))
@@ -26,7 +28,7 @@ def test_the_corpus_is_as_large_as_promised() -> None:
 def test_it_is_accepted_and_what_is_printed_parses_to_the_same(question: Question) -> None:
     plan = planned(question.sql, question.parameters)
     assert plan.measurements
-    assert RawStream()(parse_sql(plan.answer_sql)) == plan.answer_sql
+    assert printed(parse_sql(plan.answer_sql)[0].stmt) == plan.answer_sql
     for keys in plan.grouping.sets:
         for statement in statements(plan, keys, 1):
             assert len(parse_sql(statement.sql)) == 1
@@ -34,7 +36,11 @@ def test_it_is_accepted_and_what_is_printed_parses_to_the_same(question: Questio
 
 @pytest.mark.parametrize("question", ACCEPTED, ids=by_sql)
 def test_the_same_text_has_the_same_plan(question: Question) -> None:
-    assert repr(planned(question.sql, question.parameters)) == repr(planned(question.sql, question.parameters))
+    text = repr(planned(question.sql, question.parameters))
+    assert text == repr(planned(question.sql, question.parameters))
+    # a set is written in another order by another process
+    assert "frozenset({" not in text
+    assert not re.search(r"[\s(=\[]\{'[^':]*'[,}]", text)
 
 
 @pytest.mark.parametrize("question", REFUSED, ids=by_sql)

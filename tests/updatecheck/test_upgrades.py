@@ -72,7 +72,7 @@ def test_the_comparison_looks_at_every_kind_of_object(admin: Connection) -> None
         " SELECT relation, column_name, lower, upper, categories, visibility"
         " FROM discreet._protected_column WHERE true",
         "ALTER TABLE discreet._protected_table DISABLE TRIGGER _find_columns",
-        "ALTER EVENT TRIGGER discreet_forget_dropped DISABLE",
+        "ALTER EVENT TRIGGER discreet_load_before_ddl DISABLE",
         "ALTER EXTENSION discreet DROP FUNCTION discreet.version()",
         "UPDATE pg_extension SET extcondition = NULL, extconfig = NULL WHERE extname = 'discreet'",
         "UPDATE pg_extension SET extversion = '9' WHERE extname = 'discreet'",

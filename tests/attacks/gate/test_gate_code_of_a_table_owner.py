@@ -6,9 +6,17 @@ from tests.attacks.target import Target
 from tests.databases import Connection
 from tests.messages import notices
 
-SPY = """
+AS_OWNER, AS_ANOTHER = 1, 2
+# the asker hears nothing of it; locks stay with the session
+SPY = f"""
     CREATE FUNCTION extra.tell() RETURNS boolean LANGUAGE plpgsql AS
-    $$BEGIN RAISE NOTICE 'runs as %, superuser: %', current_user, current_setting('is_superuser'); RETURN true; END$$;
+    $$BEGIN
+        RAISE NOTICE 'runs as %, superuser: %', current_user, current_setting('is_superuser');
+        PERFORM pg_advisory_lock_shared(
+            CASE WHEN current_user = 'mallory' AND current_setting('is_superuser') = 'off'
+                 THEN {AS_OWNER} ELSE {AS_ANOTHER} END);
+        RETURN true;
+    END$$;
     CREATE FUNCTION extra.spy(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$BEGIN RETURN extra.tell(); END$$;
     CREATE TABLE extra.own (id int PRIMARY KEY, x int NOT NULL);
 """
@@ -35,9 +43,11 @@ def test_code_of_the_owner_runs_as_the_owner(gated: Target, blind: Connection, w
     blind.execute("SET constraint_exclusion = on")
     heard = notices(blind)
     assert how_it_ends(blind, QUESTION) == "answer"
-    told = [str(message) for _, message, _ in heard if "runs as" in str(message)]
-    assert all("superuser: off" in message and "mallory" in message for message in told)
-    assert told or way == "index of a part"
+    assert "runs as" not in str(heard)
+    ran = blind.execute(
+        "SELECT objid::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() ORDER BY 1"
+    ).fetchall()
+    assert ran == [(AS_OWNER,)] or (ran == [] and way == "index of a part")
 
 
 def test_two_owners_of_one_question_are_refused(gated: Target, blind: Connection) -> None:

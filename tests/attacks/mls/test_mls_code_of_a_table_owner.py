@@ -9,6 +9,32 @@ TABLES = {
     "a check of another": "ALTER TABLE planted ADD CHECK (planter.judge(x))",
     "a domain of another": "ALTER TABLE planted ADD y planter.d",
     "an index of another": "CREATE INDEX ON planted (planter.judge(x))",
+    "an array of a domain of another": "ALTER TABLE planted ADD y planter.d[]",
+    "a composite type with a domain of another": "CREATE TYPE own.c AS (d planter.d); ALTER TABLE planted ADD y own.c",
+    "the row type of a table with one": "CREATE TABLE own.t (d planter.d); ALTER TABLE planted ADD y own.t",
+    "an array of composite types in a composite type": """
+        CREATE TYPE own.c AS (d planter.d); CREATE TYPE own.cc AS (c own.c[]); ALTER TABLE planted ADD y own.cc[]
+    """,
+    "a domain over a domain of another": "CREATE DOMAIN own.d AS planter.d; ALTER TABLE planted ADD y own.d",
+    "a domain with a check of another": """
+        CREATE DOMAIN own.d AS int CHECK (planter.judge(VALUE)); ALTER TABLE planted ADD y own.d
+    """,
+    "a range over a domain of another": """
+        CREATE TYPE own.r AS RANGE (subtype = planter.d); ALTER TABLE planted ADD y own.r
+    """,
+    "a multirange with a function of another": """
+        CREATE TYPE own.r AS RANGE (subtype = int, subtype_diff = planter.apart, multirange_type_name = own.m);
+        ALTER TABLE planted ADD y own.m
+    """,
+    "a function that calls one of another": """
+        CREATE FUNCTION own.judge(i int) RETURNS boolean IMMUTABLE RETURN planter.judge(i);
+        ALTER TABLE planted ADD CHECK (own.judge(x))
+    """,
+    "an operator class with a function of another": """
+        CREATE OPERATOR CLASS own.k FOR TYPE int USING btree AS
+            OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 planter.order(int, int);
+        CREATE INDEX ON planted (x own.k)
+    """,
 }
 
 
@@ -22,7 +48,10 @@ def test_a_table_with_code_of_others_is_refused(levels: Levels, what: str) -> No
         SET ROLE planter;
         CREATE FUNCTION planter.judge(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN true; END';
         CREATE DOMAIN planter.d AS int CHECK (planter.judge(VALUE));
+        CREATE FUNCTION planter.apart(int, int) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+        CREATE FUNCTION planter.order(int, int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN 0; END';
         RESET ROLE;
+        CREATE SCHEMA own;
         CREATE TABLE planted (id int PRIMARY KEY, x int);
         """
     )
@@ -31,7 +60,24 @@ def test_a_table_with_code_of_others_is_refused(levels: Levels, what: str) -> No
         with pytest.raises(psycopg.Error, match="no superuser"):
             admin.execute("SELECT discreet.mls_table('planted', ARRAY['id'])")
     finally:
-        admin.execute("DROP TABLE planted; DROP OWNED BY planter CASCADE; DROP ROLE planter")
+        admin.execute("DROP TABLE planted; DROP SCHEMA own CASCADE; DROP OWNED BY planter CASCADE; DROP ROLE planter")
+
+
+def test_types_and_functions_of_superusers_are_accepted(levels: Levels) -> None:
+    admin = levels.database.connect()
+    admin.execute(
+        """
+        CREATE SCHEMA own;
+        CREATE FUNCTION own.judge(i int) RETURNS boolean IMMUTABLE RETURN i > 0;
+        CREATE DOMAIN own.d AS int CHECK (own.judge(VALUE));
+        CREATE TYPE own.c AS (d own.d[]);
+        CREATE TYPE own.r AS RANGE (subtype = own.d);
+        CREATE TABLE planted (id int PRIMARY KEY, x own.c, y own.r);
+        SELECT discreet.mls_table('planted', ARRAY['id']);
+        SELECT discreet.mls_drop('planted');
+        DROP SCHEMA own CASCADE;
+        """
+    )
 
 
 def test_a_text_that_ends_the_body_of_a_function_is_refused(levels: Levels) -> None:

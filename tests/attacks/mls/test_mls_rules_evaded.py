@@ -59,3 +59,15 @@ def test_a_view_around_it_is_judged_as_the_table_is(levels: Levels, low: Connect
     assert refusal(low, "UPDATE around SET least = 500 WHERE name = 'ann'")[0] == "23514"
     low.execute("UPDATE around SET most = 30 WHERE name = 'ann'")
     assert ("ann", 10, 30) in stored(levels)
+
+
+def test_parentheses_that_are_lost_when_a_rule_is_stored(levels: Levels, low: Connection) -> None:
+    levels.admin.execute(
+        "CREATE TABLE ruled (id int PRIMARY KEY, a boolean, b boolean); GRANT INSERT ON ruled TO mls_low;"
+        "SELECT discreet.mls_table('ruled', ARRAY['id']);"
+        "SELECT discreet.add_rule('ruled', 'r', '(NEW.a OR NEW.b) IS NULL')"
+    )
+    low.execute("INSERT INTO ruled (id, a, b) VALUES (1, NULL, false)")
+    for row in ("(2, true, NULL)", "(3, true, true)", "(4, false, false)"):
+        assert refusal(low, f"INSERT INTO ruled (id, a, b) VALUES {row}")[0] == "23514"
+    levels.admin.execute("SELECT discreet.mls_drop('ruled')")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 from tests.databases import Connection, Database, MakeRole
 from tests.messages import notices, refused
@@ -135,3 +136,24 @@ def test_what_is_protected_is_no_secret_to_analysts(database: Database, alice: s
     assert connection.execute("SELECT dataset FROM discreet.datasets").fetchall() == [("people",)]
     assert connection.execute("SELECT unit, direct_readers FROM discreet.protected_tables").fetchall() == [("id", [])]
     assert connection.execute("SELECT column_name FROM discreet.protected_columns").fetchall() == [("salary",)]
+
+
+@pytest.mark.parametrize(
+    ("rho", "delta", "message"),
+    [
+        ("NaN", "1", "rho must be finite"),
+        ("-1", "1e-6", "rho must not be negative"),
+        ("1", "NaN", "delta must be finite"),
+        ("1", "-1", "delta"),
+    ],
+)
+def test_rho_and_delta_that_are_none_are_refused(
+    database: Database, alice: str, rho: str, delta: str, message: str
+) -> None:
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match=message):
+        database.connect(alice).execute("SELECT discreet._zcdp_epsilon_spent(%s, %s)", [rho, delta])
+
+
+def test_a_label_is_refused_where_there_are_no_levels(database: Database, alice: str) -> None:
+    with refused("22023", "label -1 has no level", None):
+        database.connect(alice).execute("SELECT discreet._label(-1)")

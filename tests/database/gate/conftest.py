@@ -141,7 +141,8 @@ def gate_database(cluster: Cluster, sample_template: str) -> Iterator[Asker]:
 
 
 @pytest.fixture
-def asker(gate_database: Asker) -> Asker:
+def asker(gate_database: Asker) -> Iterator[Asker]:
     """The analyst, with the largest budget for each dataset, nothing spent, nothing stored."""
     gate_database.reset()
-    return gate_database
+    with gate_database.database.lent():
+        yield gate_database

@@ -8,10 +8,10 @@ from random import Random
 
 import psycopg
 from pglast import ast, parse_sql
-from pglast.stream import RawStream
 from tests.corpus.sample import HARMLESS
 from tests.databases import Connection, Database
 
+from discreet.core.printing import printed
 from discreet.gate.post import PostProcessing
 from discreet.gate.propagation import Dependence, dependence, released_aggregate, released_key
 
@@ -65,7 +65,7 @@ def followed(text: str) -> tuple[str, Dependence]:
     tree = post.rewrite(parse_sql(f"SELECT {text}")[0].stmt.targetList[0].val)
     columns = {name: released_aggregate(n, kind) for n, (name, kind) in enumerate(AGGREGATES.items())}
     columns |= {name: released_key(n, kind) for n, (name, kind) in enumerate(KEYS.items())}
-    return RawStream()(tree), dependence(tree, lambda node: columns[node.fields[-1].sval])
+    return printed(tree), dependence(tree, lambda node: columns[node.fields[-1].sval])
 
 
 def evaluated(connection: Connection, sql: str, rows: list[dict[str, str]]) -> list[Fraction | None] | None:

@@ -92,6 +92,41 @@ def test_a_price_that_is_none_is_refused(asker: Asker, epsilon: str) -> None:
         asker.json(COUNT, epsilon)
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "message"),
+    [("NaN", "epsilon must be finite"), ("-1", "epsilon must be positive"), ("1000", "epsilon is too large")],
+)
+def test_a_view_at_a_price_that_is_none_is_not_created(asker: Asker, epsilon: str, message: str) -> None:
+    with refused("22023", message, ""):
+        asker.json(COUNT, epsilon)
+    with refused("22023", message, ""):
+        asker.plain("SELECT discreet.create_view('pg_temp.v', %s, %s)", [COUNT, epsilon])
+    assert asker.truth("SELECT FROM pg_class WHERE relname = 'v' AND relkind = 'v'") == []
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "message", "hint"),
+    [
+        ("22023", "", "cursor_name must not be empty", "answer"),
+        ("22023", "é" * 32, "cursor_name is longer than 63 bytes", "shorter"),
+        ("42P03", "k1", 'cursor "k1" already exists', "CLOSE"),
+    ],
+)
+def test_a_cursor_that_cannot_be_opened_is_refused_before_it_is_paid(
+    asker: Asker, code: str, name: str, message: str, hint: str
+) -> None:
+    with refused(code, message, hint), asker.connection.transaction():
+        asker.plain("DECLARE k1 CURSOR FOR SELECT 1")
+        asker.plain("SELECT discreet.ask(%s, 1, %s)", [COUNT, name])
+    assert asker.charges() == []
+
+
+def test_the_longest_name_of_a_cursor_is_taken(asker: Asker) -> None:
+    with asker.connection.transaction():
+        assert asker.plain("SELECT discreet.ask(%s, 1, %s)", [COUNT, "k" * 63]) == [("k" * 63,)]
+        assert len(asker.plain(f"FETCH ALL FROM {'k' * 63}")) == 1
+
+
 def test_an_error_after_the_data_was_touched_is_paid_and_says_nothing(asker: Asker) -> None:
     """A part of the table that cannot be read stands for whatever could go wrong."""
     asker.admin.execute(

@@ -183,3 +183,29 @@ def test_a_table_is_public_when_a_curator_owns_it_or_says_so(own: Asker, make_ro
     assert own.json(question, 100) == [{"count": 20}]
     own.admin.execute(f"SELECT discreet.unprotect('theirs.code'); GRANT discreet_curator TO {owner}")
     assert own.json(question, 100) == [{"count": 20}]
+
+
+COLLIDING = "SELECT count(*) AS a, count(x) AS a_3, sum(x) AS a, count(*) AS a_2 FROM public.people"
+
+
+def test_columns_of_one_name_are_all_shown(own: Asker) -> None:
+    own.admin.execute(TABLE)
+    protect(own, "people")
+    own.admin.execute("SELECT discreet.describe_column('people', 'x', 0, 4)")
+    (row,) = own.json(COLLIDING, 100)
+    assert len(row) == 4
+    ((values),) = own.rows(COLLIDING, 100)
+    assert [row[name] for name in ("a", "a_3", "a_4", "a_2")] == list(values)
+
+
+def test_a_view_over_columns_of_one_name_has_a_name_for_each(own: Asker) -> None:
+    own.admin.execute(TABLE)
+    protect(own, "people")
+    own.admin.execute("SELECT discreet.describe_column('people', 'x', 0, 4)")
+    long = "x" * 63
+    question = COLLIDING.replace("SELECT", f"SELECT count(*) AS {long}, count(x) AS {long},")
+    with own.connection.transaction(force_rollback=True):
+        own.connection.execute("SELECT discreet.create_view('pg_temp.colliding', %s, 10)", [question])
+        described = own.connection.execute("SELECT * FROM pg_temp.colliding").description
+    assert described is not None
+    assert [column.name for column in described] == [long, "x" * 61 + "_2", "a", "a_3", "a_4", "a_2"]

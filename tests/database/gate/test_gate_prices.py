@@ -175,6 +175,7 @@ def test_a_zcdp_dataset_is_paid_in_rho(asker: Asker) -> None:
     assert asker.spent("inhabitants") == 2
     truth = dict(asker.truth("SELECT region, count(*) FROM census.person GROUP BY region"))
     # sigma is 1/2 at rho 2: beyond 3 with probability below 1e-8 for each of six
+    assert {row["region"] for row in rows} == truth.keys()
     assert all(abs(row["count"] - truth[row["region"]]) <= 3 for row in rows)
 
 

@@ -27,6 +27,7 @@ OBSERVERS = [
     for count in range(len(COMPARTMENTS) + 1)
     for inside in combinations(COMPARTMENTS, count)
 ]
+TOP = label("S:NATO,CRYPTO")
 READ = "name, name_label, salary, salary_label, perf, perf_label, tc"
 KEYS = ["ann", "bob", "cy"]
 PERFS = ["good", "bad", "fair"]
@@ -73,18 +74,30 @@ class Act:
         return told
 
 
-class Histories:
-    """Draws histories, the same for the same seed. `downgrader`: the label of a trusted subject that declassifies."""
+def purged(model: Multilevel, at: Label) -> list[Shown]:
+    model.purge()
+    return [("true",)]
 
-    def __init__(self, seed: int, downgrader: Label | None = None) -> None:
+
+PURGE = Statement("SELECT (discreet.mls_purge('staff', 'tests') >= 0)::text", (), purged, True)
+
+
+class Histories:
+    """Draws histories, the same for the same seed. `downgrader`: the label of a trusted subject that declassifies;
+    `purges`: what share of all acts are purges."""
+
+    def __init__(self, seed: int, downgrader: Label | None = None, purges: float = 0.0) -> None:
         self._random = Random(seed)
         self._downgrader = downgrader
+        self._purges = purges
 
     def draw(self) -> list[Act]:
         return [self.act() for _ in range(FEWEST_ACTS + self._random.randrange(8))]
 
     def act(self) -> Act:
         subject = self._random.choice(SUBJECTS)
+        if self._purges > 0 and self._random.random() < self._purges:
+            return Act(TOP, (PURGE,), trusted=True)
         if self._downgrader is not None and self._random.random() < 0.5:
             subject = self._downgrader
             if self._random.random() < 0.5:
@@ -96,7 +109,9 @@ class Histories:
 
     def statement(self, subject: Label) -> Statement:
         kinds = [self.insert, self.insert_select, self.update, self.delete, self.select, self.uplevel]
-        (kind,) = self._random.choices(kinds, [28, 2, 34, 16, 12, 8])
+        # among purges more that leaves tombstones, and looks for them
+        weights = [28, 2, 34, 16, 12, 8] if self._purges == 0 else [14, 2, 34, 24, 2, 24]
+        (kind,) = self._random.choices(kinds, weights)
         return kind(subject)
 
     def cells(self) -> dict[str, Value]:

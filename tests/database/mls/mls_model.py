@@ -157,12 +157,12 @@ class Multilevel:
         return (*written, str(session))
 
     def update(self, session: Label, seen: Seen, cells: dict[str, Value]) -> Shown | None:
-        """None: another version of the entity is the one to act on."""
-        check(cells)
+        """None: another version of the entity is the one to act on, and this one is not judged."""
         entity = seen.entity
         if seen.at == session:
             if entity.rows[session].dead:
                 return None
+            check(cells)
             entity.rows[session].cells.update({name: Own(value) for name, value in cells.items()})
         else:
             others = [each for each in entity.live(session) if each != seen.at]
@@ -170,6 +170,7 @@ class Multilevel:
                 return None
             if any(not seen.at.dominates(each) for each in others):
                 raise RefusedError("several highest versions")
+            check(cells)
             entity.rows[session] = Row(made_from(entity, seen.at))
             entity.rows[session].cells.update({name: Own(value) for name, value in cells.items()})
         values = dict(seen.values)
@@ -193,7 +194,7 @@ class Multilevel:
     def uplevel(self, session: Label, key: str, column: str, source: Label) -> None:
         """The session's cell is borrowed from a lower row again; a row that owns nothing then is gone."""
         entity, row = self.own(session, key)
-        if session == entity.key_label or not session.above(source) or source not in entity.rows:
+        if session == entity.key_label or not session.above(source) or source not in entity.live(session):
             raise RefusedError("nothing to accept")
         borrow(row, column, source)
 
@@ -208,11 +209,15 @@ class Multilevel:
             if there is None or there.dead:
                 raise RefusedError("deleted there")
         elif there is None or there.dead:
-            below = [each for each in entity.rows if to.above(each)]
-            basis = max(below, key=lambda each: (not entity.rows[each].dead, each.rank))
-            entity.rows[to] = there = Row(made_from(entity, basis))
+            below = [each for each in entity.live(to) if each != to]
+            basis = max(below, key=lambda each: each.rank, default=None)
+            made: dict[str, Cell] = dict.fromkeys(COLUMNS) if basis is None else made_from(entity, basis)
+            entity.rows[to] = there = Row(made)
         there.cells[column] = cell
         borrow(row, column, to)
+
+    def purge(self) -> None:
+        """Nothing that anybody can notice."""
 
     def load(self, session: Label, key: str, key_label: Label, cells: dict[str, tuple[Value, Label]]) -> None:
         """A trusted session stores a row of mixed labels: a row at each of its labels, and at their upper bound."""

@@ -29,7 +29,7 @@ def test_a_row_that_breaks_a_rule_is_not_written(ruled: Subjects, label: str) ->
     before = ruled.seen("S:NATO,CRYPTO")
     error = refused(ruled.at(label), "INSERT INTO employee (name, salary) VALUES ('a', 1), ('b', 100000)")
     assert (error.sqlstate, error.diag.message_primary) == ("23514", 'a row of public.employee breaks rule "pay"')
-    assert error.diag.message_hint == "The rule is: new.salary < 100000"
+    assert error.diag.message_hint == "The rule is: (new.salary < 100000)"
     with (
         pytest.raises(psycopg.errors.CheckViolation),
         ruled.at(label).cursor().copy("COPY employee (name, salary) FROM STDIN") as lines,
@@ -101,9 +101,9 @@ def test_turns_are_not_for_users_to_take(ruled: Subjects) -> None:
 def test_rules_are_listed_and_dropped(ruled: Subjects) -> None:
     listed = "SELECT relation::text, name, kind, rule, at_most FROM discreet.rules ORDER BY name"
     assert ruled.admin.execute(listed).fetchall() == [
-        ("employee", 'one "chief', "limit", "perf = 'chief'", 1),
-        ("employee", "pay", "rule", "new.salary < 100000", None),
-        ("employee", "rise", "rule", "new.salary <= (2 * old.salary)", None),
+        ("employee", 'one "chief', "limit", "(perf = 'chief')", 1),
+        ("employee", "pay", "rule", "(new.salary < 100000)", None),
+        ("employee", "rise", "rule", "(new.salary <= (2 * old.salary))", None),
     ]
     for name in ('one "chief', "pay", "rise"):
         ruled.admin.execute("SELECT discreet.drop_rule('employee', %s)", [name])

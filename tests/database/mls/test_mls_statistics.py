@@ -344,6 +344,20 @@ def test_multilevel_tables_that_name_each_other_have_one_budget(staff: Askers) -
     assert error.sqlstate == "DP002"
 
 
+def test_a_reference_shows_what_a_unit_names_and_who_is_the_same(staff: Askers) -> None:
+    key = "(name text, day int, PRIMARY KEY (name, day))"
+    for table in ("trip", "bag"):
+        staff.subjects.make_table(f"CREATE TABLE {table} {key}", table, ["name", "day"])
+    staff.admin.execute("SELECT discreet.mls_reference('trip', ARRAY['name'], 'staff')")
+    staff.admin.execute("SELECT discreet.protect('trip', 'name', 'public.staff', max_rows => 10)")
+    staff.admin.execute("SELECT discreet.mls_reference('bag', ARRAY['name', 'day'], 'trip')")
+    error = refused(staff.admin, "SELECT discreet.protect('bag', 'day', 'public.staff')")
+    assert "column day of public.bag does not name people: it references public.trip, whose people" in str(error)
+    staff.admin.execute("SELECT discreet.protect('bag', 'name', 'public.staff', max_rows => 10)")
+    joined = "SELECT count(*) FROM staff s JOIN bag b ON b.name = s.name"
+    assert staff.ask("U", joined) == [{"count": 0}]
+
+
 def test_a_multilevel_table_that_is_not_protected_is_not_asked_about(staff: Askers) -> None:
     staff.subjects.make_table("CREATE TABLE plan (id int PRIMARY KEY)", "plan", ["id"])
     staff.subjects.grant("plan", staff.role("S"))
@@ -436,3 +450,38 @@ def test_check_installation_tells_of_cleared_auditors(staff: Askers) -> None:
         "SELECT finding FROM discreet.check_installation() WHERE item = 'cleared roles'"
     ).fetchall()
     assert [f for (f,) in found if "as a member of discreet_auditor, sees charges, refusals" in str(f)]
+
+
+def test_code_of_another_tables_owner_is_refused_before_the_charge(staff: Askers) -> None:
+    """It would run in the name of its owner, and what has labels is not read there."""
+    owner = staff.subjects._make_role("owns_floors")
+    staff.admin.execute(
+        f"""
+        GRANT discreet_curator TO {owner};
+        CREATE SCHEMA floors AUTHORIZATION {owner};
+        GRANT USAGE ON SCHEMA floors TO PUBLIC;
+        SET ROLE {owner};
+        CREATE TABLE floors.floor (dept text PRIMARY KEY, floor int);
+        INSERT INTO floors.floor VALUES ('a', 1), ('b', 2);
+        GRANT SELECT ON floors.floor TO PUBLIC;
+        RESET ROLE;
+        GRANT SELECT ON staff TO {owner};
+        SELECT discreet.protect('floors.floor', NULL, policy => 'public')
+        """
+    )
+    question = "SELECT count(*) FROM staff JOIN floors.floor USING (dept) WHERE floor = 1"
+    asker = staff.at("S")
+    asker.execute(question)
+    paid = staff.spent("S")
+    staff.admin.execute(
+        f"""
+        SET ROLE {owner};
+        CREATE FUNCTION floors.next(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1 + 1';
+        CREATE INDEX ON floors.floor (floors.next(floor));
+        RESET ROLE
+        """
+    )
+    error = refused(asker, question.replace("floor = 1", "floor = 2"))
+    assert error.sqlstate == "DP001"
+    assert "multilevel table staff cannot be asked together with a table for which code of" in str(error)
+    assert staff.spent("S") == paid

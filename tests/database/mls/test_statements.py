@@ -30,6 +30,40 @@ def test_update_from_and_expressions(employee: Subjects) -> None:
     assert employee.seen("U", columns="name, salary, perf") == [("a", 11, None), ("b", 4, "x")]
 
 
+def test_explain_of_an_update(employee: Subjects) -> None:
+    """PostgreSQL has the statement that is explained analysed twice."""
+    session = employee.at("U")
+    session.execute("INSERT INTO employee (name, salary) VALUES ('a', 1)")
+    for statement in (
+        "UPDATE employee SET salary = 3 WHERE name = 'a'",
+        "UPDATE employee SET (salary, perf) = (SELECT 3, 'x')",
+        "WITH changed AS (UPDATE employee SET salary = 3 RETURNING *) SELECT * FROM changed",
+    ):
+        plan = session.execute(f"EXPLAIN (VERBOSE, COSTS OFF) {statement}").fetchall()
+        assert any("Update on public.employee" in line for (line,) in plan)
+    session.execute(
+        "DO $$ DECLARE line text; BEGIN FOR n IN 1..3 LOOP"
+        " FOR line IN EXPLAIN UPDATE employee SET salary = 3 LOOP END LOOP; END LOOP; END $$"
+    )
+    session.execute("PREPARE change AS UPDATE employee SET salary = $1")
+    session.execute("EXPLAIN EXECUTE change(3)")
+    assert employee.seen("U", columns="name, salary") == [("a", 1)]
+    session.execute("EXECUTE change(3)")
+    assert employee.seen("U", columns="name, salary") == [("a", 3)]
+
+
+def test_explain_does_not_let_tc_be_set(employee: Subjects) -> None:
+    """Nor with a text that looks like what travels in it."""
+    session = employee.at("U")
+    number = session.execute(
+        "SELECT attnum FROM pg_attribute WHERE attrelid = 'employee'::regclass AND attname = 'salary'"
+    ).fetchall()[0][0]
+    for explain in ("", "EXPLAIN "):
+        for value in ("'S'", f"'{{{number}}}'", "NULL", "DEFAULT", "name"):
+            told = refused(session, f"{explain}UPDATE employee SET salary = 3, tc = {value}")
+            assert "column tc cannot be set" in str(told)
+
+
 def test_writes_in_a_with_clause(employee: Subjects) -> None:
     session = employee.at("C")
     rows = session.execute(

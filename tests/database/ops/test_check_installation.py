@@ -7,10 +7,12 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from dev.cluster import Cluster
+from dev.cluster import ROOT, Cluster
 from dev.install import extension_version, python_folder
 from tests.databases import Connection, Database, MakeRole, created, throw_away_cluster
 from tests.messages import refused
+
+from discreet.server.ops_installation import DEPENDENCIES, locked_versions
 
 CHECK = "SELECT item, status, finding FROM discreet.check_installation()"
 
@@ -24,8 +26,14 @@ def findings(connection: Connection, item: str) -> list[tuple[object, ...]]:
 def test_a_sound_installation_has_nothing_to_complain_about(admin: Connection) -> None:
     found = admin.execute(CHECK).fetchall()
     assert {status for _, status, _ in found} == {"ok"}, found
-    items = ["version", "interpreter", "package folder", "pglast", "opendp", "numpy", "encoding", "library", "ledger"]
-    assert [item for item, _, _ in found][:9] == items
+    items = ["version", "interpreter", "package folder", *DEPENDENCIES, "encoding", "library", "ledger"]
+    assert [item for item, _, _ in found][: len(items)] == items
+
+
+def test_dependencies_have_the_versions_that_are_locked(admin: Connection) -> None:
+    pinned = locked_versions(ROOT / "plpython" / "requirements.lock")
+    for name in DEPENDENCIES:
+        assert findings(admin, name) == [("ok", pinned[name])]
 
 
 def test_it_names_versions_interpreter_and_folder(admin: Connection) -> None:
@@ -169,11 +177,14 @@ def test_it_names_rows_of_all_labels_and_tables_of_discreet_that_are_published(a
     assert found[1].endswith("keys and charges are sent with the other tables")
 
 
-def test_it_notices_event_triggers_that_are_off(admin: Connection) -> None:
-    admin.execute("ALTER EVENT TRIGGER discreet_follow_tables DISABLE")
-    assert findings(admin, "event triggers") == [
-        ("problem", "disabled: run ALTER EVENT TRIGGER … ENABLE for both of discreet")
-    ]
+@pytest.mark.parametrize("state", ["DISABLE", "ENABLE", "ENABLE REPLICA"])
+def test_it_notices_an_event_trigger_that_is_not_always_on(admin: Connection, state: str) -> None:
+    admin.execute(f"ALTER EVENT TRIGGER discreet_load_before_ddl {state}")
+    ((verdict, finding),) = findings(admin, "event triggers")
+    assert verdict == "problem"
+    command = finding.partition("run ")[2]
+    admin.execute(command)
+    assert findings(admin, "event triggers") == [("ok", "renamed and dropped tables and columns are followed")]
 
 
 def test_a_role_that_only_sounds_like_a_group_is_no_problem(admin: Connection, make_role: MakeRole) -> None:

@@ -65,7 +65,7 @@ def test_its_tables_and_triggers_cannot_be_dropped_alone(admin: Connection) -> N
     for target in (
         "TABLE discreet._charge",
         "FUNCTION discreet._caller()",
-        "EVENT TRIGGER discreet_forget_dropped",
+        "EVENT TRIGGER discreet_load_before_ddl",
     ):
         with refused("2BP01", "because extension discreet requires it", "You can drop extension discreet instead."):
             admin.execute(f"DROP {target}")

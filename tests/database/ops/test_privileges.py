@@ -65,6 +65,9 @@ EXPECTED = """
  -       -       r       r       -       -       rules
  -       -       X       -       -       -       _refuse_row()
  -       -       X       -       -       -       _keep_limit()
+ -       -       X       -       -       -       _keep_trigger()
+ -       -       X       -       -       -       _forget_trigger()
+ -       -       -       -       -       -       _require_own()
  -       -       -       -       -       -       _limit_turn
  -       -       -       -       -       -       _take_turn()
  -       -       -       -       -       -       _has_turn()
@@ -78,12 +81,14 @@ EXPECTED = """
  -       -       X       -       -       -       mls_plain()
  -       -       -       -       X       -       mls_declassify()
  -       -       -       -       X       -       mls_purge()
+ -       -       -       -       -       -       _is_needed()
  X       X       X       X       X       X       mls_uplevel()
  X       X       X       X       X       X       mls_report()
  X       X       X       X       X       X       mls_upsert()
  X       X       X       X       X       X       _multilevel_description()
  -       -       r       r       -       -       clearances
  -       -       r       r       -       -       multilevel_tables
+ -       -       -       -       -       -       _multilevel_trigger
  -       -       r       r       -       -       mls_log
 
  called by views and triggers of multilevel tables with the rights of who uses them
@@ -202,6 +207,7 @@ EXPECTED = """
  -       -       -       -       -       X       _ledger_recall()
  -       -       -       -       -       X       _ledger_charge_question()
  -       -       -       -       -       X       _ledger_left()
+ -       -       -       -       -       X       _ledger_shortage()
  -       -       -       -       -       X       _ledger_charge_aggregates()
  -       -       -       -       -       X       _ledger_store()
  -       -       -       -       -       -       _drop_answers()
@@ -222,6 +228,7 @@ EXPECTED = """
  internal
  -       -       -       -       -       -       _accuracy
  -       -       -       -       -       -       _answer
+ -       -       -       -       -       -       _answer_epoch
  -       -       -       -       -       -       _audit
  -       -       -       -       -       -       _audit_base
  -       -       -       -       -       -       _audit_column
@@ -269,12 +276,16 @@ EXPECTED = """
  -       -       -       -       -       -       _distinct_serialize()
  -       -       -       -       -       -       _distinct_transition()
  -       -       -       -       -       -       _deny()
+ -       -       -       -       -       -       _answers_epoch()
+ -       -       -       -       -       -       _sweep_answers()
  -       -       -       -       -       -       _find_columns()
  -       -       -       -       -       -       _find_parts()
- -       -       -       -       -       -       _follow_tables()
+ -       -       -       -       -       -       _follow()
  -       -       -       -       -       -       _follow_audits()
  -       -       -       -       -       -       _follow_parts()
- -       -       -       -       -       -       _forget_dropped()
+ -       -       -       -       -       -       _forget()
+ -       -       -       -       -       -       _known_tables_changed()
+ -       -       -       -       -       -       _load_before_ddl()
  -       -       -       -       -       -       _holds_budget()
  -       -       -       -       -       -       _guards()
  -       -       -       -       -       -       _insert_root()
@@ -292,9 +303,25 @@ EXPECTED = """
  X       X       X       X       X       X       _clamped()
  X       X       X       X       X       X       _text()
  X       X       X       X       X       X       _cut()
+ X       X       X       X       X       X       _padded()
+ X       X       X       X       X       X       _floating()
+ X       X       X       X       X       X       _double()
+ X       X       X       X       X       X       _real()
  -       -       -       -       -       -       _named_relations()
  -       -       -       -       -       -       _named_types()
  -       -       -       -       -       -       _one_row_per_person()
+ -       -       -       -       -       -       _single_columns()
+ -       -       -       -       -       -       _files_of()
+ -       -       -       -       -       -       _start_as()
+ -       -       -       -       -       -       _priced_aggregates()
+ -       -       -       -       -       -       _shortage()
+ -       -       -       -       -       -       _check_questions()
+ -       -       -       -       -       -       _delta_text()
+ -       -       -       -       -       -       _columns_named()
+ -       -       -       -       -       -       _people_above()
+ -       -       -       -       -       -       _people_named()
+ -       -       -       -       -       -       _references_others()
+ -       -       -       -       -       -       _wrong_unit()
  X       X       X       X       X       X       _people()
  -       -       -       -       -       -       _people_combine()
  -       -       -       -       -       -       _people_deserialize()
@@ -393,8 +420,7 @@ def test_what_the_extension_adds_is_in_its_schema_only(admin: Connection) -> Non
         """
     )
     assert [name for (name,) in outside.fetchall()] == [
-        "event trigger discreet_follow_tables",
-        "event trigger discreet_forget_dropped",
+        "event trigger discreet_load_before_ddl",
         "language discreet_python",
         "schema discreet",
     ]

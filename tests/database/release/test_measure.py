@@ -87,6 +87,7 @@ def test_the_hierarchical_distance_takes_a_tree(admin: Connection) -> None:
     tree = '{"any": {"x": ["a", "b"], "y": ["c", "d"]}}'
     query = "SELECT discreet.t_closeness('t', '{q}', 's', 'hierarchical', %s)"
     assert one(admin, query, tree) == 0.5
+    assert one(admin, query, f'{{"tree": {tree}}}') == 0.5
     assert one(admin, query, tree.replace('"b"', '"x1"').replace('"c"', '"b"').replace('"x1"', '"c"')) == 0.25
     with refused("22023", "the tree of s lacks 'c', 'd'", "Every value of the column is a leaf"):
         admin.execute(query, ['{"any": ["a", "b"]}'])

@@ -156,6 +156,52 @@ def test_sums_are_judged_by_who_contributes(cells: Connection) -> None:
     assert row[0] is None or float(str(row[0])) >= 110 * 1.1
 
 
+SUMS = """
+    CREATE TABLE hr.pay (region text, job text, income {type}{beside});
+    INSERT INTO hr.pay (region, job, income)
+    SELECT r, j, 40000 + n FROM unnest('{{N,S,W}}'::text[]) r, unnest('{{cook,clerk,smith}}'::text[]) j,
+        generate_series(1, 6) n WHERE (r, j) <> ('W', 'smith');
+    INSERT INTO hr.pay VALUES ('W', 'smith', 91234), ('W', 'smith', NULL), ('W', 'smith', 0);
+"""
+
+
+@pytest.mark.parametrize("type_name", ["int", "numeric", "float8", "numeric(10,2)"])
+@pytest.mark.parametrize("beside", ["", ", id int GENERATED ALWAYS AS IDENTITY"])
+def test_a_sum_that_is_one_persons_is_hidden_without_a_contributor(
+    cells: Connection, type_name: str, beside: str
+) -> None:
+    with cells.transaction(force_rollback=True):
+        cells.execute(SUMS.format(type=type_name, beside=beside))
+        found = report(cells, "suppress('hr.pay', '{region,job}', 'income', 3, 'paid')")
+        assert (found["contributors"], found["primary"], found["rules"]) == ("rows", 1, {"threshold": 1})
+        published = table(cells, "hr.paid", "income")
+        assert published["W", "smith"] is None
+        assert published["N", "cook"] == 240021
+        ((lower, upper),) = cells.execute(
+            "SELECT lower, upper FROM discreet.audit_cells('hr.paid', '{region,job}', 'income')"
+            """ WHERE cell = '{"region": "W", "job": "smith"}'"""
+        ).fetchall()
+        assert float(str(lower)) <= 0.9 * 91234
+        assert upper is None or float(str(upper)) >= 1.1 * 91234
+
+
+@pytest.mark.parametrize("change", ["ADD id int GENERATED ALWAYS AS IDENTITY", "ALTER n TYPE numeric"])
+def test_what_may_not_be_a_table_of_counts_is_judged_by_its_rows(cells: Connection, change: str) -> None:
+    with cells.transaction(force_rollback=True):
+        assert report(cells, "suppress('hr.cells', '{region,job}', 'n', 2, 'sure')")["contributors"] == "values"
+        cells.execute(f"CREATE TABLE hr.doubtful AS TABLE hr.cells; ALTER TABLE hr.doubtful {change}")
+        found = report(cells, "suppress('hr.doubtful', '{region,job}', 'n', 2, 'unsure')")
+        assert (found["contributors"], found["primary"]) == ("rows", 9)
+
+
+def test_the_report_says_who_contributes(cells: Connection) -> None:
+    with cells.transaction(force_rollback=True):
+        cells.execute(SUMS.format(type="int", beside=", person int"))
+        for value, who, told in (("NULL", "NULL", "rows"), ("'income'", "NULL", "rows"), ("'income'", "'job'", "job")):
+            call = f"suppress('hr.pay', '{{region}}', {value}, 2, '{told}_{len(value)}', contributor => {who})"
+            assert report(cells, call)["contributors"] == told
+
+
 @pytest.mark.parametrize(
     ("arguments", "sqlstate", "message"),
     [
@@ -245,7 +291,7 @@ def test_a_trigger_that_changes_what_is_written_leaves_nothing(cells: Connection
         CREATE EVENT TRIGGER spoil ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION public.spoil();
         """
     )
-    with refused("XX000", "what was written is not what was checked", "trigger"):
+    with refused("DP008", "what was written is not what was checked", "trigger"):
         cells.execute("SELECT discreet.suppress('hr.cells', '{region}', 'n', 5, 'spoilt')")
     cells.execute("DROP EVENT TRIGGER spoil")
     assert cells.execute("SELECT to_regclass('hr.spoilt')").fetchall() == [(None,)]

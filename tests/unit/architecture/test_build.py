@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,10 @@ def test_upgrade_scripts_name_the_folder_of_the_package_too(
     for name in ("discreet--0.0.1.sql", "discreet--0.0.1--0.0.2.sql"):
         assert build.PATH_MARK not in scripts[name]
         assert str(folder) in scripts[name]
+
+
+def test_the_install_script_of_a_released_version_is_frozen() -> None:
+    """Upgrades are tested from it, so it stays what `make build` made then, but for the path of the package."""
+    frozen = build.ROOT / "extension" / "upgrades" / "discreet--0.1.0.sql"
+    digest = hashlib.sha256(frozen.read_bytes()).hexdigest()
+    assert digest == "041f6709bf3e815158a0fd6dc9c112cbc5d5f40c706e9412b76521953a26eaf8"

@@ -12,7 +12,8 @@ import pytest
 from pglast import ast as sql_ast
 from pglast import enums, parse_sql
 from pglast.parser import scan
-from pglast.stream import RawStream
+
+from discreet.core.spelling import spelled
 
 ROOT = Path(__file__).resolve().parents[3]
 SQL = ROOT / "sql"
@@ -30,7 +31,8 @@ THIN_BODY = re.compile(
 )
 # these read the asker's search_path, in which names of the question have their meaning, and then pin their own
 ASKERS_SEARCH_PATH = {
-    "discreet." + name for name in ("query", "query_json", "ask", "explain", "lint", "create_view", "_answer_columns")
+    "discreet." + name
+    for name in ("query", "query_json", "ask", "explain", "lint", "create_view", "_answer_columns", "_check_questions")
 }
 # written in lower case, as functions and values are
 LIKE_NAMES = {"current_user", "session_user", "current_timestamp", "true", "false", "on"}
@@ -64,7 +66,7 @@ def printed(names: tuple[sql_ast.String, ...]) -> str:
 
 
 def types(arguments: tuple[sql_ast.TypeName, ...] | None) -> str:
-    return ", ".join(RawStream()(argument) for argument in arguments or ())
+    return ", ".join(spelled(argument) for argument in arguments or ())
 
 
 @dataclass(frozen=True)

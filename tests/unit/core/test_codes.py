@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
+import psycopg
 from dev.cluster import ROOT
 
+import discreet
 from discreet.core import errors
-from discreet.core.codes import CODES
+from discreet.core.codes import CODES, STANDARD
 from discreet.ops.page import MOST_LETTERS
 
 LITERAL = re.compile(r"\bDP0\w\w\b")
@@ -27,6 +32,40 @@ def subclasses(kind: type[errors.DiscreetError]) -> Iterator[type[errors.Discree
     for each in kind.__subclasses__():
         yield each
         yield from subclasses(each)
+
+
+def error_classes() -> list[type[errors.DiscreetError]]:
+    """Those of all modules of the package; what only a server has, plpy, none of them imports."""
+    for module in walk_packages(discreet.__path__, "discreet."):
+        import_module(module.name)
+    return list(subclasses(errors.DiscreetError))
+
+
+def test_every_error_has_a_name_of_its_own_and_a_code_of_the_list() -> None:
+    classes = error_classes()
+    assert len(classes) > 15
+    names = Counter(each.__name__ for each in classes)
+    assert [name for name, times in names.items() if times > 1] == []
+    assert {each.__name__: each.sqlstate for each in classes if each.sqlstate not in {*CODES, *STANDARD}} == {}
+    assert not hasattr(errors.DiscreetError, "sqlstate")
+
+
+def test_every_code_belongs_to_one_class() -> None:
+    own = Counter(each.sqlstate for each in error_classes() if "sqlstate" in vars(each))
+    assert [code for code, times in own.items() if times > 1] == []
+    assert set(STANDARD) <= set(own)
+
+
+def test_standard_codes_have_the_names_that_postgresql_gives_them() -> None:
+    for code, name in STANDARD.items():
+        known = psycopg.errors.lookup(code).__name__
+        assert known.lower() == name.replace("_", "")
+
+
+def test_the_reference_lists_just_these_codes() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text()
+    rows = re.findall(r"^\| `(DP0\w\w)` \|", page, re.MULTILINE)
+    assert list(dict.fromkeys(rows)) == list(CODES)
 
 
 def test_every_code_that_is_named_has_a_meaning() -> None:

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from discreet.core import curation
-from discreet.core.curation import Caller, Catalog, Column, Neighbour, Past, Relation
+from discreet.core.curation import Caller, Catalog, Column, Neighbour, Past, Relation, WrongUnit
 from discreet.core.declarations import ColumnDescription, Dataset, Policy
 from discreet.core.errors import DiscreetError
 
@@ -26,6 +26,7 @@ class Table:
     columns: list[Column]
     linked_to: list[str] = field(default_factory=list)
     looked_up_by: list[str] = field(default_factory=list)
+    references_others: bool = False
     readers: list[str] = field(default_factory=list)
     dataset: str | None = None
     past: Past | None = None
@@ -48,6 +49,7 @@ class CatalogInMemory:
     spent: dict[str, Decimal] = field(default_factory=dict)
     paying: set[str] = field(default_factory=set)
     server_encoding: str = "UTF8"
+    wrong: WrongUnit | None = None
 
     def caller(self) -> Caller:
         return self.who
@@ -103,6 +105,12 @@ class CatalogInMemory:
         people = [(name, True) for name in table.linked_to] + [(name, False) for name in table.looked_up_by]
         protected = [(name, self.tables[name].dataset, about) for name, about in people]
         return [Neighbour(name, dataset, about) for name, dataset, about in protected if dataset is not None]
+
+    def wrong_unit(self, relation: Relation) -> WrongUnit | None:
+        return self.wrong
+
+    def references_others(self, relation: Relation) -> bool:
+        return self.table(relation).references_others
 
     def dataset(self, name: str) -> Dataset | None:
         return self.datasets.get(name)
@@ -594,6 +602,25 @@ def test_protecting_tells_who_still_reads_the_table(catalog: CatalogInMemory) ->
             "Nothing was revoked. To close it: REVOKE SELECT ON hr.employee FROM PUBLIC, bob;",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("table", "hint"),
+    [
+        ("hr.employee", "Take another."),
+        ("hr.bonus", "First call discreet.unprotect('hr.bonus'); then protect it by another column."),
+    ],
+)
+def test_a_unit_that_names_something_else_is_refused(catalog: CatalogInMemory, table: str, hint: str) -> None:
+    catalog.wrong = WrongUnit(table, "it names orders", "Take another.")
+    assert refusal(protect, catalog, epsilon=ONE) == ("22023", "it names orders", hint)
+
+
+def test_protecting_tells_of_references_to_other_people(catalog: CatalogInMemory) -> None:
+    catalog.tables["hr.employee"].references_others = True
+    protect(catalog, epsilon=ONE)
+    ((message, _),) = catalog.notices
+    assert message == "rows of hr.employee reference people of other protected tables, and its unit does not"
 
 
 def test_protecting_says_nothing_when_nobody_else_reads_the_table(catalog: CatalogInMemory) -> None:

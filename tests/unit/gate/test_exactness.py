@@ -288,7 +288,7 @@ def test_every_noisy_column_has_its_error_beside_it() -> None:
     assert names == ("dept", "count", "count_error", "pay", "pay_error", "d", "d_error", "many", "many_error")
     for part in ("measured.e0 AS count_error", "measured.e1 AS pay_error", "measured.e2 AS d_error"):
         assert part in sql
-    assert "CAST(NULL AS numeric) AS many_error" in sql
+    assert 'CAST(NULL AS pg_catalog."numeric") AS many_error' in sql
 
 
 def test_columns_of_the_same_error_share_it() -> None:

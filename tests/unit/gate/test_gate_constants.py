@@ -68,6 +68,19 @@ def test_a_constant_of_another_type_is_compared_by_its_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("u = '{A0EEBC999C0B4EF8BB6D6BB9BD380A11}'", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
+        ("t = '10:00'", "10:00:00"),
+        ("t = '10:00:00.500'::time", "10:00:00.5"),
+    ],
+)
+def test_such_a_constant_is_written_as_postgresql_writes_it(text: str, written: str) -> None:
+    (condition,) = conditions(text)
+    assert f"'{written}'" in condition
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "mood = 'sad'::hr.other", "mood = 'sad'::mood", "u = 'a'::hr.mood", "mood = u", "mood < 'sad'::hr.mood",

@@ -62,7 +62,7 @@ def test_what_the_ledger_describes_becomes_a_schema() -> None:
     kept = {
         "dataset": "d", "unit": "id", "policy": "noisy", "max_groups": 2, "max_rows": 3, "max_epsilon": "0.5",
         "max_delta": None, "single": True, "may_ask": True, "min_group": 10, "fallback": None, "relation": 1,
-        "max_total_rows": 4,
+        "max_total_rows": 4, "people": ["s.t.id"], "wrong_unit": None,
     }  # fmt: skip
     described = {
         "relations": [
@@ -74,13 +74,13 @@ def test_what_the_ledger_describes_becomes_a_schema() -> None:
                     column | {"name": "x", "type": "real", "lower": "0.1", "upper": "2e3"},
                     column | {"name": "y", "type": "hr.mood", "categories": ["sad"]},
                 ],
-                "protection": kept,
+                "protection": kept, "row_security": False,
             }
         ],
         "datasets": [
             {
                 "dataset": "d", "accounting": "zcdp", "neighbours": "bounded", "delta_limit": "1e-6",
-                "response_quantum": "1.5",
+                "response_quantum": "1.5", "tables": 1,
             }
         ],
     }  # fmt: skip
@@ -88,6 +88,7 @@ def test_what_the_ledger_describes_becomes_a_schema() -> None:
     (relation,) = schema.relations.values()
     assert relation.protection is not None
     assert (relation.protection.max_epsilon, relation.protection.max_total_rows) == (Fraction(1, 2), 4)
+    assert relation.protection.people == {"s.t.id"}
     assert relation.columns["x"].bounds == (Fraction(1, 10), Fraction(2000))
     assert [relation.columns[name].family for name in "xy"] == [Family.FLOAT, Family.OTHER]
     assert relation.combinations == (Combination(frozenset("xy"), nulls=True),)
@@ -98,15 +99,22 @@ def relation_with(**changed: object) -> dict[str, object]:
     kept = {
         "dataset": "d", "unit": "id", "policy": "noisy", "max_groups": 1, "max_rows": 1, "max_epsilon": None,
         "max_delta": None, "single": True, "may_ask": True, "min_group": 10, "fallback": None, "relation": 1,
-        "max_total_rows": None,
+        "max_total_rows": None, "people": None, "wrong_unit": None,
     }  # fmt: skip
     entry = {"asked_schema": None, "asked_name": "t", "schema": "s", "name": "t", "columns": []}
-    keys: dict[str, object] = {"unique_keys": [], "combinations": []}
+    keys: dict[str, object] = {"unique_keys": [], "combinations": [], "row_security": False}
     return {"relations": [entry | keys | {"protection": kept | changed}], "datasets": []}
 
 
 @pytest.mark.parametrize(
-    ("changed", "code"), [({"may_ask": False}, "DP004"), ({"policy": "audited"}, "DP001"), ({"policy": "new"}, "DP001")]
+    ("changed", "code"),
+    [
+        ({"may_ask": False}, "DP004"),
+        ({"may_ask": False, "wrong_unit": "it names orders"}, "DP004"),
+        ({"wrong_unit": "it names orders"}, "DP001"),
+        ({"policy": "audited"}, "DP001"),
+        ({"policy": "new"}, "DP001"),
+    ],
 )
 def test_a_policy_that_is_not_known_here_is_refused(changed: dict[str, object], code: str) -> None:
     (node,) = parse("SELECT FROM t").fromClause

@@ -194,6 +194,38 @@ def test_units_are_linked_where_nobody_equals_two_others(left: str, right: str, 
             source(question, with_tables(*tables))
 
 
+def known(name: str, *people: str) -> Relation:
+    """A table whose people foreign keys know by these columns."""
+    kept = protection("d", "id", True, people=frozenset(people) or None)
+    return Relation("public", name, {"id": Column("id", "integer", identifies=True)}, kept)
+
+
+@pytest.mark.parametrize("rows", ["one a JOIN public.two b ON a.id = b.id", "one a, public.two b WHERE a.id = b.id",
+                                  "one a LEFT JOIN public.two b ON a.id = b.id", "UNION ALL"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("one", "two", "both"),
+    [
+        ((), (), None),
+        (("p.id",), (), {"p.id"}),
+        ((), ("q.id",), {"q.id"}),
+        (("p.id", "a.id"), ("p.id", "b.id"), {"p.id", "a.id", "b.id"}),
+        (("p.id",), ("q.id",), "p.id and q.id name different people"),
+    ],
+)
+def test_rows_of_people_whom_keys_know_apart_do_not_meet(
+    rows: str, one: tuple[str, ...], two: tuple[str, ...], both: set[str] | str | None
+) -> None:
+    schema = with_tables(known("one", *one), known("two", *two))
+    union = "(SELECT id FROM public.one UNION ALL SELECT id FROM public.two) u"
+    question = union if rows == "UNION ALL" else f"public.{rows}"
+    if isinstance(both, str):
+        with pytest.raises(DiscreetError, match=both):
+            source(question, schema)
+    else:
+        assert source(question, schema).people == both
+        assert source(f"(SELECT 1 AS x FROM {question}) s CROSS JOIN public.zip_area", schema).people == both
+
+
 def test_a_unique_key_of_doubles_is_none() -> None:
     """They are compared as numerics, which several doubles may share."""
     keys = (frozenset(["k"]),)

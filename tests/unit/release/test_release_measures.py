@@ -9,8 +9,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from discreet.core.errors import InvalidParameterError
 from discreet.release import closeness, diversity
@@ -91,6 +92,71 @@ def test_moving_between_branches_of_a_tree_costs_more_than_within() -> None:
     across = composed([(0, 0), (0, 2), (1, 1), (1, 3)])
     assert closeness.hierarchical(within, levels) == Fraction(1, 2)
     assert closeness.hierarchical(across, levels) == Fraction(1, 4)
+
+
+# 0 to 6 in a tree of three heights; the same under nodes that all leaves share
+BRANCHES = {"x": {"p": ["0", "1"], "q": ["2"]}, "y": {"r": ["3", "4", "5"], "s": ["6"]}}
+FORMS = [
+    {"tree": {"any": BRANCHES}},
+    {"tree": BRANCHES},
+    {"any": BRANCHES},
+    {"tree": {"any": {"all": BRANCHES}}},
+    {"tree": {"tree": BRANCHES}},
+]
+
+
+def ground_distance(one: int, two: int) -> float:
+    """The height of the lowest node over both, over the height of the tree: Li et al. 2007, section 5.2."""
+    paths = {
+        leaf: (leaf, low, high) for high, lows in BRANCHES.items() for low, leaves in lows.items() for leaf in leaves
+    }
+    pairs = zip(paths[str(one)], paths[str(two)], strict=True)
+    return next((height for height, (mine, theirs) in enumerate(pairs) if mine == theirs), 3) / 3
+
+
+@settings(max_examples=40)
+@given(pairs)
+def test_the_hierarchical_distance_is_the_least_work_of_moving_earth(rows: list[tuple[int, int]]) -> None:
+    """As a linear program over what is moved from where to where, which knows nothing of levels."""
+    shares, whole = distributions(rows)
+    values = sorted(whole)
+    costs = [ground_distance(one, two) for one, two in product(values, values)]
+    size = len(values)
+    sums = np.zeros((2 * size, size * size))
+    for place, (one, two) in enumerate(product(range(size), range(size))):
+        sums[one, place] = sums[size + two, place] = 1
+    expected = max(
+        linprog(costs, A_eq=sums, b_eq=[float(each[value]) for each in (part, whole) for value in values]).fun
+        for part in shares
+    )
+    texts = [str(value) for value in values]
+    for form in FORMS:
+        found = Closeness.of("hierarchical", form).measured(composed(rows), "c", texts)
+        assert float(found) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "message"),
+    [
+        ({"tree": {"any": ["a"]}, "intervals": [5]}, "no other keys, but there are 'intervals'"),
+        ({"tree": {"any": ["a"]}, "more": {"b": ["c"]}}, "no other keys, but there are 'more'"),
+        ({"tree": ["a", "b"]}, "a tree is an object"),
+        ({"tree": "a"}, "a tree is an object"),
+        ({"tree": {}}, "a tree is an object"),
+        ({"tree": {"any": {"x": {"n": ["a"]}, "y": {"n": ["b"]}}}}, "'n' is in the tree twice"),
+        ({"tree": {"any": {"x": ["a", "b"], "y": ["a"]}}}, "'a' is in the tree twice"),
+        ({"tree": {"any": {"x": ["a"], "a": ["b"]}}}, "'a' is in the tree twice"),
+        ({"tree": {"any": {"x": {"any": ["a"]}, "y": {"z": ["b"]}}}}, "'any' is in the tree twice"),
+        ({"tree": {"any": {"x": ["a", "b"], "y": {"z": ["c"]}}}}, "'a' hangs higher in the tree"),
+        ({"tree": {"any": ["a", {"x": ["b"]}]}}, "'a' hangs higher in the tree"),
+        ({"tree": {"any": [["a"], ["b"]]}}, "a list in a list"),
+        ({"tree": {"any": [1, 2]}}, "1 is no part of a tree"),
+        ({"tree": {"any": None}}, "None is no part of a tree"),
+    ],
+)
+def test_a_hierarchy_that_could_be_misread_is_refused(hierarchy: object, message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        Closeness.of("hierarchical", hierarchy)
 
 
 def test_products_beyond_64_bits_stay_exact() -> None:

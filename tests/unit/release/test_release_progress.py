@@ -1,9 +1,8 @@
-"""A long search tells how far it is, now and then, and lets a cancel request through at every step."""
+"""A long search tells how far it is, now and then."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,21 +13,11 @@ from discreet.release.recoding import recode
 from discreet.server import release_anonymize
 
 
-class CancelledError(Exception):
-    pass
-
-
 class Server:
-    """Runs nothing; after some statements the query is cancelled."""
+    """Hears notices."""
 
-    def __init__(self, statements: int = 10**9) -> None:
-        self.left = statements
+    def __init__(self) -> None:
         self.heard: list[str] = []
-
-    def execute(self, query: Any, *_: object) -> None:
-        self.left -= 1
-        if self.left < 0:
-            raise CancelledError(query)
 
     def notice(self, message: str, **_: object) -> None:
         self.heard.append(message)
@@ -56,10 +45,3 @@ def test_notices_come_after_a_while_and_not_before(monkeypatch: pytest.MonkeyPat
     search(server, method)
     assert server.heard
     assert all(told in message for message in server.heard)
-
-
-@pytest.mark.parametrize("method", ["optimal", "mondrian"])
-def test_every_step_can_be_the_last(method: str) -> None:
-    for statements in range(3):
-        with pytest.raises(CancelledError):
-            search(Server(statements), method)

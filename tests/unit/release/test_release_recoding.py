@@ -202,6 +202,8 @@ def test_hierarchies_are_made_up_where_none_is_given(kind: str, texts: list[str]
         ("integer", {"digits": 0}, "the hierarchy of c is not understood"),
         ("integer", {"truncate": ["week"]}, "the hierarchy of c is not understood"),
         ("integer", "whatever", "the hierarchy of c is not understood"),
+        ("integer", {"tree": {"any": ["1", "2", "3", "4"]}, "digits": 1}, "the hierarchy of c is not understood"),
+        ("integer", {"tree": {"any": {"n": ["1"], "m": {"n": ["2"]}}}}, "'n' is in the tree twice"),
         ("integer", {"tree": {"any": ["1"]}}, "the tree of c lacks '2', '3', '4'"),
     ],
 )

@@ -39,13 +39,13 @@ def test_a_rule_judges_the_statements_that_have_its_rows(text: str, events: str 
 
 
 def test_the_rule_is_printed_from_its_tree() -> None:
-    assert rule('NEW."Odd ""x"/* ; */ > 1 --)').sql == 'new."Odd ""x" > 1'
+    assert rule('NEW."Odd ""x"/* ; */ > 1 --)').sql == '(new."Odd ""x" > 1)'
 
 
 def test_a_predicate_is_said_of_both_rows() -> None:
     made = counted("position = 'CEO' AND age > 3")
-    assert made.new_sql == "new.position = 'CEO' AND new.age > 3"
-    assert made.old_sql == "old.position = 'CEO' AND old.age > 3"
+    assert made.new_sql == "((new.\"position\" = 'CEO') AND (new.age > 3))"
+    assert made.old_sql == "((old.\"position\" = 'CEO') AND (old.age > 3))"
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ def test_an_index_gets_a_name_of_its_own() -> None:
 def test_names_and_texts_are_quoted() -> None:
     wanted = Predicate("a", "new.a", "old.a")
     made = limit_triggers('it"s', "hr.t", "t'\\_limit", wanted, 3)
+    assert made
     assert all('limit it""s"' in statement and "_keep_limit('3', E't''\\\\_limit')" in statement for statement in made)
     assert limit_index('x"', "hr.t", wanted) == 'CREATE INDEX "x""" ON hr.t ((true)) WHERE a'
     assert literal("a\\'") == "E'a\\\\'''"

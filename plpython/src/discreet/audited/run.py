@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from discreet.audited.question import AuditedPlan, ExactAggregate, Subject
-from discreet.gate.names import schema_qualified
 from discreet.gate.schema import Family
-from discreet.gate.values import identifier, literal
+from discreet.gate.values import identifier, literal, schema_qualified
 
 # Beyond this, NaN and the infinities, a number counts as 0: sums never fail.
 LARGEST = "1e100"

@@ -24,5 +24,7 @@ def amount_limit(dataset: Dataset, epsilon: Decimal) -> Decimal:
 def epsilon_spent(rho: Decimal, delta: Decimal) -> Decimal:
     """What `rho` has cost as epsilon, at the delta of its dataset, never less than it cost."""
     from discreet.dp.composition import zcdp_epsilon
+    from discreet.dp.exact import exact
 
-    return zcdp_epsilon(rho, conversion_delta(delta)) if rho > 0 else Decimal(0)
+    # without rho there may be no delta either
+    return Decimal(0) if exact(rho, "rho") == 0 else zcdp_epsilon(rho, conversion_delta(delta))

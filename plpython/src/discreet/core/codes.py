@@ -1,4 +1,7 @@
-"""The SQLSTATEs of discreet: what each means and what to do. Lint, report and docs/reference.md tell it from here."""
+"""The SQLSTATEs of discreet: what each means and what to do. Lint, report and docs/reference.md tell it from here.
+
+`CODES` are discreet's own, of class DP; `STANDARD` are those of PostgreSQL that its errors have.
+"""
 
 from __future__ import annotations
 
@@ -73,4 +76,17 @@ CODES = {
         LEDGER_UNREACHABLE,
         UNSAFE_RELEASE,
     )
+}
+
+STANDARD = {
+    "22023": "invalid_parameter_value",
+    "23514": "check_violation",
+    "42501": "insufficient_privilege",
+    "42703": "undefined_column",
+    "42704": "undefined_object",
+    "42710": "duplicate_object",
+    "42809": "wrong_object_type",
+    "42P03": "duplicate_cursor",
+    "42P17": "invalid_object_definition",
+    "54000": "program_limit_exceeded",
 }

@@ -102,6 +102,15 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
+class WrongUnit:
+    """A protected table whose unit does not name people, as foreign keys show: why, and what the curator can do."""
+
+    quoted_name: str
+    problem: str
+    hint: str
+
+
+@dataclass(frozen=True)
 class Past:
     """A protection that was: its dataset; the column that named people who pay for themselves, where they did."""
 
@@ -130,6 +139,14 @@ class Catalog(Protocol):
     def equal_values(self, column: Column, values: tuple[str, ...]) -> tuple[str, str] | None: ...
     def policy(self, relation: Relation) -> str | None: ...
     def linked(self, relation: Relation) -> list[Neighbour]: ...
+    def wrong_unit(self, relation: Relation) -> WrongUnit | None:
+        """That of the table, or of one that is linked to it, by what is declared now."""
+        ...
+
+    def references_others(self, relation: Relation) -> bool:
+        """Whether rows of a protected table reference people of others, and its unit references nothing."""
+        ...
+
     def dataset(self, name: str) -> Dataset | None: ...
     def dataset_names(self) -> list[str]: ...
     def policies(self, dataset: str) -> set[str]:
@@ -236,6 +253,7 @@ def protect(
         refuse_two_budgets(catalog, relation, dataset, policy)
         refuse_mixed_labels(catalog, relation, dataset)
     catalog.add_protection(relation, dataset, policy)
+    refuse_wrong_unit(catalog, relation)
     if policy.policy == "audited" and not catalog.begin_audit(relation):
         raise InvalidParameterError(
             f"{relation.quoted_name} cannot be audited: a person may have several rows, or rows are in parts of it",
@@ -313,6 +331,26 @@ def refuse_fresh_budget(catalog: Catalog, relation: Relation, dataset: str, poli
             f"the people of {relation.quoted_name} have paid by column {past.unit};"
             f" named by {policy.unit}, they would all be new",
             f"Give unit => '{past.unit}'; only a superuser can move a table to another dataset, with fresh budgets.",
+        )
+
+
+def refuse_wrong_unit(catalog: Catalog, relation: Relation) -> None:
+    """A unit that names orders protects orders, and lets order 7 be joined with customer 7 as one person.
+
+    The table may also show that the unit of another one, protected before, is wrong.
+    """
+    wrong = catalog.wrong_unit(relation)
+    if wrong is not None and wrong.quoted_name == relation.quoted_name:
+        raise InvalidParameterError(wrong.problem, wrong.hint)
+    if wrong is not None:
+        raise InvalidParameterError(
+            wrong.problem, f"First call discreet.unprotect('{wrong.quoted_name}'); then protect it by another column."
+        )
+    if catalog.references_others(relation):
+        catalog.notice(
+            f"rows of {relation.quoted_name} reference people of other protected tables, and its unit does not",
+            "If they are about those people, call discreet.unprotect(), and give the column that names them as the "
+            "unit.",
         )
 
 

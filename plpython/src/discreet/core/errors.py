@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from discreet.core import codes
 
 
 class DiscreetError(Exception):
-    """An error meant for the user. Crosses to SQL as SQLSTATE, message and hint, without a traceback."""
+    """An error meant for the user. Crosses to SQL as SQLSTATE, message and hint, without a traceback.
 
-    sqlstate = "XX000"
+    What is raised is a subclass; each SQLSTATE belongs to one, and further ones below it share it.
+    """
+
+    sqlstate: ClassVar[str]
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -21,6 +26,12 @@ class InvalidParameterError(DiscreetError):
     """An argument has a value the function has no meaning for."""
 
     sqlstate = "22023"
+
+
+class LimitExceededError(DiscreetError):
+    """More than the function takes: its time or memory would have no bound."""
+
+    sqlstate = "54000"
 
 
 class UndefinedObjectError(DiscreetError):
@@ -39,6 +50,12 @@ class DuplicateObjectError(DiscreetError):
     """Something of this name is there already."""
 
     sqlstate = "42710"
+
+
+class DuplicateCursorError(DiscreetError):
+    """A cursor of this name is open already."""
+
+    sqlstate = "42P03"
 
 
 class WrongObjectTypeError(DiscreetError):
@@ -75,6 +92,12 @@ class TrackerError(DiscreetError):
     """A question that singles out a person."""
 
     sqlstate = codes.TRACKER.sqlstate
+
+
+class ExhaustedBudgetError(DiscreetError):
+    """A price that a limit does not leave."""
+
+    sqlstate = codes.EXHAUSTED.sqlstate
 
 
 class NoAccessError(DiscreetError):

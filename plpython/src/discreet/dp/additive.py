@@ -44,7 +44,7 @@ def _on_lattice(sensitivity: Fraction, shift: int, cells: int) -> Fraction:
     return sensitivity if shift == 0 else sensitivity / 2**shift + cells
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def _calibrated(sensitivity: Fraction, price: Price, cells: int) -> tuple[Fraction, int]:
     """Scale and shift that keep the price by OpenDP's own privacy map."""
     shift = max(0, ceil_log2(needed_scale(sensitivity, price)) - _LARGEST_SCALE_LOG2)
@@ -207,7 +207,7 @@ class DiscreteGaussian(AdditiveNoise):
             return (-z * z / 2).exp() * mills * _MARGIN
 
 
-@lru_cache(256)
+@lru_cache(maxsize=64)
 def additive_noise(sensitivity: Numeric, price: Price, cells: int = 2) -> DiscreteLaplace | DiscreteGaussian:
     """The additive noise that the price's accounting calls for."""
     if price.accounting is Accounting.PURE:

@@ -68,7 +68,7 @@ class ExponentialChoice:
             return math.ceil(decimal_of(self.scale) * ways.ln())
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def _calibrated(sensitivity: int, price: Price) -> float:
     """A scale that keeps the price by OpenDP's own privacy map."""
     # 2 sensitivity / epsilon; with epsilon = sqrt(8 rho) that is sensitivity / sqrt(2 rho).

@@ -117,7 +117,7 @@ def _average(grid: Grid, n: int, centred: int, spread: Fraction) -> Decimal:
     return min(max(readable(average, spread * grid.step / (2 * n)), low), high)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _shown_bounds(grid: Grid) -> tuple[Decimal, Decimal]:
     low, high = decimal_above(grid.lower * grid.step, 15), decimal_below(grid.upper * grid.step, 15)
     return (low, high) if low <= high else (high, high)

@@ -15,6 +15,11 @@ from typing import Any
 from discreet.dp.exact import float_above
 from discreet.dp.price import Accounting
 
+# draws of one call of OpenDP, which no cancel ends
+AT_ONCE = 1000
+# scales for which a measurement is kept
+KEPT = 64
+
 
 @dataclass(frozen=True)
 class IntegerNoise:
@@ -28,7 +33,8 @@ class IntegerNoise:
 
     def draw(self, how_many: int) -> list[int]:
         """So many independent draws, around zero."""
-        return list(self.measurement([0] * how_many)) if how_many else []
+        parts = (min(AT_ONCE, how_many - start) for start in range(0, how_many, AT_ONCE))
+        return [noise for part in parts for noise in self.measurement([0] * part)]
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ class NoisyChoice:
         return int(self.measurement(list(losses)))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=KEPT)
 def integer_noise(accounting: Accounting, scale: float) -> IntegerNoise:
     """Noise on vectors of integers, with the scale taken exactly as the double it is."""
     from opendp.domains import atom_domain, vector_domain
@@ -58,7 +64,7 @@ def integer_noise(accounting: Accounting, scale: float) -> IntegerNoise:
     return IntegerNoise(make_noise(vector_domain(atom_domain(T="i64")), metric(T="f64"), measure, scale))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=KEPT)
 def noisy_choice(accounting: Accounting, scale: float) -> NoisyChoice:
     """Permute-and-flip (``pure``) or the exponential mechanism (``zcdp``) with weights e**(-loss / scale)."""
     from opendp.domains import atom_domain, vector_domain

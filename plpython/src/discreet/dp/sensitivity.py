@@ -80,11 +80,17 @@ def tail_sensitivity(fraction: Fraction, neighbours: Neighbours, filtered: bool)
 
 
 def sensitivity(
-    kind: str, lower: Numeric, upper: Numeric, n: int, neighbours: Neighbours | str = Neighbours.UNBOUNDED
+    kind: str,
+    lower: Numeric,
+    upper: Numeric,
+    n: int,
+    neighbours: Neighbours | str = Neighbours.UNBOUNDED,
+    may_be_null: bool = False,
 ) -> Decimal:
     """The global sensitivity of an exact statistic over *n* values between the bounds, for curators.
 
-    count, count_distinct: 1. sum: max(|lower|, |upper|); bounded, where a value may also become NULL,
+    count, count_distinct: 1. sum: max(|lower|, |upper|); bounded, upper - lower, since a value that is
+    there before and after the change moves by no more; where it may also become NULL, or be NULL before,
     max(upper - lower, |lower|, |upper|). With R = upper - lower: avg R/n, for a removal moves the average
     by (average - x)/(n-1) <= R/n, an addition by less, a change by at most R/n. variance (of a sample)
     R**2/n: a change attains it, an addition moves it by at most R**2/(n+1), a removal by at most R**2/n.
@@ -97,7 +103,8 @@ def sensitivity(
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise InvalidParameterError("n must be a positive whole number", "Give the number of values.")
     width, reach = high - low, max(abs(low), abs(high))
-    total = reach if Neighbours(neighbours) is Neighbours.UNBOUNDED else max(width, reach)
+    changed = max(width, reach) if may_be_null else width
+    total = reach if Neighbours(neighbours) is Neighbours.UNBOUNDED else changed
     known = {
         "count": Fraction(1),
         "count_distinct": Fraction(1),

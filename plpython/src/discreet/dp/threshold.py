@@ -77,7 +77,7 @@ class ThresholdedRelease:
         return self._noise.half_width(probability)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _first_rare(noise: DiscreteLaplace | DiscreteGaussian, chance: Decimal) -> int:
     """The smallest t >= 1 with noise.tail(t) <= chance; tail falls in t."""
     high = 1

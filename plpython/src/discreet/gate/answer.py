@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pglast import ast
-from pglast.stream import RawStream
 
+from discreet.core.printing import printed
+from discreet.gate.column_names import free_name
 from discreet.gate.propagation import Columns, Dependence, dependence, unknown
 
 
@@ -52,7 +53,7 @@ def errors_of(levels: tuple[Level, ...]) -> tuple[Dependence, ...]:
 
 
 def answer_sql(levels: tuple[Level, ...]) -> str:
-    return str(RawStream()(nested(levels, ())))
+    return printed(nested(levels, ()))
 
 
 def answer_with_errors(levels: tuple[Level, ...]) -> tuple[str, tuple[str, ...]]:
@@ -74,7 +75,7 @@ def answer_with_errors(levels: tuple[Level, ...]) -> tuple[str, tuple[str, ...]]
     tree.targetList = tuple(targets)
     tree.sortClause = tuple(moved(item, places) for item in tree.sortClause or ()) or None
     tree.groupClause = tuple(moved(item, places) for item in tree.groupClause or ()) or None
-    return str(RawStream()(tree)), tuple(target.name for target in targets)
+    return printed(tree), tuple(target.name for target in targets)
 
 
 def nested(levels: tuple[Level, ...], hidden: tuple[str, ...]) -> ast.SelectStmt:
@@ -99,14 +100,6 @@ def error_column(levels: tuple[Level, ...], level: Level, hidden: tuple[str, ...
     """The error of this number as a level sees it."""
     name = f"e{number}" if level is levels[0] else hidden[number]
     return ast.ColumnRef(fields=(ast.String(sval=level.alias), ast.String(sval=name)))
-
-
-def free_name(wanted: str, taken: set[str]) -> str:
-    """The name, with a number where it is taken; it is taken from now on."""
-    numbered = (f"{wanted}_{number}" for number in range(2, len(taken) + 3))
-    name = next(name for name in (wanted, *numbered) if name not in taken)
-    taken.add(name)
-    return name
 
 
 def no_number() -> ast.TypeCast:

@@ -91,7 +91,7 @@ def bound_of(error: Dependence, aggregates: Sequence[Aggregate], terms: Terms) -
     return Bound(fixed, tuple(averages))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def half_width(noise: DiscreteLaplace | DiscreteGaussian, level: Fraction) -> int:
     """Kept: adding up the weights of a Gaussian takes milliseconds, and many columns want the same."""
     return noise.half_width(level)
@@ -282,6 +282,8 @@ def sensitivities(plan: Plan, terms: Sequence[Terms]) -> list[dict[str, object]]
         else:
             per_group = max(some.in_group(measurement) for some in terms) * unit(measurement)
             in_all = max(some.in_all(measurement) * some.acts for some in terms) * unit(measurement)
+            if measurement.changed is not None:
+                per_group = in_all = measurement.changed * unit(measurement)
         told.append(
             {
                 "measures": measurement.quantity.value,

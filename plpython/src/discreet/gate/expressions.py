@@ -13,18 +13,23 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Protocol
+from uuid import UUID
 
 from pglast import ast, enums
 
-from discreet.gate.arithmetic import CAST_TARGETS, arithmetic, cast
+from discreet.gate.arithmetic import CAST_TARGETS, arithmetic, cast, signed
 from discreet.gate.functions import FUNCTIONS
+from discreet.gate.numbers import as_double, as_numeric, floating, is_real, of_one_float_type
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Family
+from discreet.gate.times import INTERVAL, duration
 from discreet.gate.traces import Comparison, compared, compared_inside, matched, passed_on, tested_for_null
 from discreet.gate.values import (
+    BLANK_PADDED,
     LONGEST_KEY,
     LONGEST_TEXT,
     NULL,
+    REAL,
     Value,
     boolean_constant,
     clamped,
@@ -35,6 +40,7 @@ from discreet.gate.values import (
     number_constant,
     operator,
     output_text,
+    padded,
     same_family,
     typed_literal,
 )
@@ -46,6 +52,7 @@ ARITHMETIC = {"+", "-", "*", "/", "%"}
 ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s{},"\\](?:[^{},"\\]*[^\s{},"\\])?))\s*(,|$)', re.DOTALL)
 # types whose name the catalog writes out
 LONG_NAMES = {"time": "time without time zone", "timetz": "time with time zone", "varbit": "bit varying"}
+CLOCK = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?", re.ASCII)
 LONGEST_LIST = 1000
 # each is a call inside a call, as deep as the text of the row lets it be: the stack would end at some rows only
 MOST_WILDCARDS = 100
@@ -111,8 +118,11 @@ class Expressions:
         if isinstance(held, ast.Float):
             if abs(Decimal(held.fval).adjusted()) > MOST_DIGITS:
                 refuse(f"a number of more than {MOST_DIGITS} digits", node)
-            whole = held.fval.isdigit()
-            return number_constant(Fraction(held.fval), Family.INT if whole and len(held.fval) < 19 else Family.NUMERIC)
+            number = Decimal(held.fval)
+            # what has no point and fits 64 bits is a bigint
+            if held.fval.lstrip("-").isdigit() and -(2**63) <= number < 2**63:
+                return number_constant(Fraction(number), Family.INT)
+            return number_constant(number, Family.NUMERIC)
         if isinstance(held, ast.Boolean):
             return boolean_constant(held.boolval)
         if isinstance(held, ast.String):
@@ -167,7 +177,10 @@ class Expressions:
             return self.comparison(name, self.value(node.lexpr), self.value(node.rexpr), node)
         if name in ARITHMETIC:
             right = self.value(node.rexpr)
-            left = number_constant(Fraction(0), Family.INT) if node.lexpr is None else self.value(node.lexpr)
+            if node.lexpr is None:
+                zero = number_constant(Fraction(0), Family.INT)
+                return self.traced(name, signed(name, right, node), [zero, right])
+            left = self.value(node.lexpr)
             return self.traced(name, arithmetic(name, left, right, node), [left, right])
         if name == "||":
             _, sides = same_family([self.value(node.lexpr), self.value(node.rexpr)], node)
@@ -186,10 +199,10 @@ class Expressions:
             if name not in ("=", "<>"):
                 refuse("ordering values of this type", node)
             self.compared.update(compared(name, left, right))
-            return logical(operator(name, *(output_text(side.sql) for side in (left, right))))
-        family, (left, right) = same_family([left, right], node)
+            return logical(operator(name, *compared_as_others(left, right, node)))
+        _, (left, right) = same_family([left, right], node)
         self.compared.update(compared(name, left, right))
-        return logical(operator(name, *(comparable(side, family) for side in (left, right))))
+        return logical(operator(name, *comparable(left, right)))
 
     def row_comparison(self, name: str, node: ast.A_Expr) -> Value:
         pairs = list(zip(node.lexpr.args, node.rexpr.args, strict=False))
@@ -200,8 +213,18 @@ class Expressions:
 
     def membership(self, node: ast.A_Expr) -> Value:
         name = operator_name(node)
+        left = self.value(node.lexpr)
         items = [self.value(item) for item in self.list_of(node.rexpr, node)]
-        return self.compared_with_each(name, self.value(node.lexpr), items, name == "=", node)
+        constants = [item for item in items if not item.trace.items]
+        if left.family not in NUMBERS | TIMES or len(constants) < 2:
+            return self.compared_with_each(name, left, items, name == "=", node)
+        # PostgreSQL brings several constants, and what is compared with them, to one type
+        alike, *constants = of_one_type([left, *constants], node)
+        parts = [self.compared_with_each(name, alike, constants, name == "=", node)]
+        columns = [item for item in items if item.trace.items]
+        if columns:
+            parts.append(self.compared_with_each(name, left, columns, name == "=", node))
+        return logical("(" + (" OR " if name == "=" else " AND ").join(part.sql for part in parts) + ")")
 
     def any_or_all(self, node: ast.A_Expr) -> Value:
         any_one = node.kind == enums.A_Expr_Kind.AEXPR_OP_ANY
@@ -222,7 +245,7 @@ class Expressions:
     def elements(self, node: Any) -> list[Value]:
         """The elements of a constant array: ARRAY[…], '{…}', a parameter, each perhaps with a type."""
         if isinstance(node, ast.A_ArrayExpr):
-            return [self.value(item) for item in self.list_of(node.elements or (), node)]
+            return of_one_type([self.value(item) for item in self.list_of(node.elements or (), node)], node)
         if isinstance(node, ast.TypeCast) and node.typeName.arrayBounds:
             return [self.converted(item, node.typeName, node) for item in self.elements(node.arg)]
         if not isinstance(node, ast.A_Const | ast.ParamRef):
@@ -257,28 +280,30 @@ class Expressions:
         if len(re.findall("%+", re.sub(r"\\.", "", pattern.content, flags=re.DOTALL))) > MOST_WILDCARDS:
             refuse(f"a LIKE pattern with more than {MOST_WILDCARDS} wildcards", node)
         self.compared.add(matched(value, pattern.content))
-        beginning = cut(value.sql, LONGEST_TEXT)
+        beginning = (padded if value.type_name == BLANK_PADDED else cut)(value.sql, LONGEST_TEXT)
         return logical(operator(name, beginning, f"{literal(pattern.content)}::pg_catalog.text"))
 
     def distinctness(self, node: ast.A_Expr) -> Value:
         left, right = self.value(node.lexpr), self.value(node.rexpr)
         word = "IS DISTINCT FROM" if node.kind == enums.A_Expr_Kind.AEXPR_DISTINCT else "IS NOT DISTINCT FROM"
         if is_text_of(left, right) or is_text_of(right, left):
-            left, right = (replace(side, sql=output_text(side.sql), family=Family.TEXT) for side in (left, right))
-        family, (left, right) = same_family([left, right], node)
+            self.compared.update(compared("=", left, right))
+            return logical(f"({f' {word} '.join(compared_as_others(left, right, node))})")
+        _, (left, right) = same_family([left, right], node)
         if Family.OTHER in (left.family, right.family) and not (left.is_null or right.is_null):
             refuse("comparing values of this type", node)
         if left.is_null or right.is_null:
             self.compared.update(map(tested_for_null, (left, right)))
         else:
             self.compared.update(compared("=", left, right))
-        return logical(f"({comparable(left, family)} {word} {comparable(right, family)})")
+        return logical(f"({f' {word} '.join(comparable(left, right))})")
 
     def null_if(self, node: ast.A_Expr) -> Value:
         left, right = self.value(node.lexpr), self.value(node.rexpr)
         same = self.comparison("=", left, right, node).sql
-        if left.untyped is not None:
-            left = typed_literal(left.untyped, Family.TEXT, node)
+        if Family.OTHER not in (left.family, right.family):
+            _, (left, right) = same_family([left, right], node)
+            left = compared_type(left, right)
         return replace(left, sql=f"(CASE WHEN {same} THEN NULL ELSE {left.sql} END)", constant=False, content=None)
 
     # -- choices
@@ -402,17 +427,63 @@ def unified(values: list[Value], node: Any) -> tuple[Family, list[Value]]:
     if family in NUMBERS:
         bounded = [value.column is not None and value.interval is not None for value in values]
         values = [clamped(value, node) if wanted else value for value, wanted in zip(values, bounded, strict=True)]
-    if family is Family.FLOAT and any(value.family is not Family.FLOAT for value in values if not value.is_null):
-        cast = (replace(value, sql=f"({value.sql})::pg_catalog.numeric") for value in values)
-        values = [value if value.is_null else number for value, number in zip(values, cast, strict=True)]
-        family = Family.NUMERIC
-    return family, values
+    return family, of_one_float_type(values) if family is Family.FLOAT else values
 
 
-def comparable(value: Value, family: Family) -> str:
-    """A numeric may have no double to be compared as: both sides then become numeric."""
-    mixed = family is Family.FLOAT and not value.constant
-    return f"({value.sql})::pg_catalog.numeric" if mixed else value.sql
+def of_one_type(values: list[Value], node: Any) -> list[Value]:
+    """Elements of one list: numbers and times of one type, as PostgreSQL makes them."""
+    if not values or any(
+        value.family not in NUMBERS | TIMES for value in values if not (value.untyped or value.is_null)
+    ):
+        return values
+    if all(value.untyped is not None or value.is_null for value in values):
+        return values
+    family, values = same_family(values, node)
+    return of_one_float_type(values) if family is Family.FLOAT else values
+
+
+def comparable(left: Value, right: Value) -> tuple[str, str]:
+    """Both sides of a comparison; where one is floating, and not both are real, they are compared as doubles."""
+    families = {left.family, right.family}
+    if Family.FLOAT not in families or (is_real(left) and is_real(right)) or not families <= NUMBERS:
+        return left.sql, right.sql
+    return as_double(left), as_double(right)
+
+
+def compared_type(left: Value, right: Value) -> Value:
+    """The left side in the type in which it is compared with the right one: that of NULLIF."""
+    if left.family in (Family.INT, Family.NUMERIC) and right.family is Family.FLOAT:
+        return floating(left, real=False)
+    if left.family is Family.INT and right.family is Family.NUMERIC:
+        return replace(left, sql=as_numeric(left), family=Family.NUMERIC, type_name=None)
+    return left
+
+
+def compared_as_others(left: Value, right: Value, node: Any) -> tuple[str, str]:
+    """Values of no family by their texts, the constant's as PostgreSQL writes it; intervals by their own equality.
+
+    No input function of a type is called on a constant, but that of intervals, on what is written here.
+    """
+    constant, value = (left, right) if left.content is not None else (right, left)
+    text = constant.content or ""
+    if value.other_type == INTERVAL:
+        sides = duration(text, node).sql, value.sql
+    else:
+        sides = output_text(f"{literal(as_written(text, value.type_name))}::pg_catalog.text"), output_text(value.sql)
+    return sides if constant is left else (sides[1], sides[0])
+
+
+def as_written(text: str, type_name: str | None) -> str:
+    """A constant as the type's output function writes it, where that is known here."""
+    held = text.strip()
+    digits = held.removeprefix("{").removesuffix("}").replace("-", "").lower()
+    if type_name == "uuid" and re.fullmatch("[0-9a-f]{32}", digits):
+        return str(UUID(hex=digits))
+    if type_name == "time without time zone" and (clock := CLOCK.fullmatch(held)):
+        hours, minutes, seconds, fraction = clock.groups()
+        fraction = (fraction or "").rstrip("0")
+        return f"{hours}:{minutes}:{seconds or '00'}" + (f".{fraction}" if fraction else "")
+    return text
 
 
 def chosen(sql: str, family: Family, values: list[Value]) -> Value:
@@ -427,7 +498,9 @@ def chosen(sql: str, family: Family, values: list[Value]) -> Value:
     domain = None
     if real and all(value.constant and value.domain for value in real):
         domain = tuple(dict.fromkeys(entry for value in real for entry in value.domain or ()))
-    result = Value(sql, family, interval, domain)
+    types = {value.type_name for value in real}
+    kept = types.pop() if len(types) == 1 and types <= {REAL, BLANK_PADDED} else None
+    result = Value(sql, family, interval, domain, type_name=kept)
     return replace(result, trace=passed_on("choice", result, values))
 
 

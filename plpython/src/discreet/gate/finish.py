@@ -53,8 +53,15 @@ def cast_to(kind: str, column: str) -> str:
     if last is None:
         return f"({column})::{kind}"
     number = f"LEAST(GREATEST(pg_catalog.round(({column})::pg_catalog.numeric), -{last}), {last})::{kind}"
+    # PostgreSQL rounds halves of doubles to the even number, those of numerics away from 0
+    double = f"({column})::pg_catalog.float8"
+    floating = (
+        f"CASE WHEN {double} >= {last} THEN ({last})::{kind} WHEN {double} <= -{last} THEN (-{last})::{kind}"
+        f" ELSE ({double})::{kind} END"
+    )
+    is_floating = f"pg_catalog.pg_typeof({column}) = ANY ('{{real,double precision}}'::pg_catalog.regtype[])"
     # LEAST and GREATEST take no notice of NULL
-    return f"CASE WHEN {column} IS NOT NULL THEN {number} END"
+    return f"CASE WHEN {column} IS NULL THEN NULL WHEN {is_floating} THEN {floating} ELSE {number} END"
 
 
 def built(function: str, items: list[str]) -> str:

@@ -11,11 +11,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.gate.arithmetic import arithmetic, as_number
+from discreet.gate.arithmetic import arithmetic
 from discreet.gate.intervals import Interval
+from discreet.gate.numbers import argument, exact_argument
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
-from discreet.gate.values import LONGEST_TEXT, Value, cut, guarded_time, literal, number_sql
+from discreet.gate.values import (
+    LONGEST_TEXT,
+    Value,
+    clamped,
+    cut,
+    guarded_time,
+    is_wide,
+    literal,
+    number_sql,
+    operator,
+)
 
 MOST_BUCKETS = 1000
 MOST_DECIMALS = 30
@@ -105,40 +116,39 @@ def text_position(arguments: list[Value], node: Any) -> Value:
 
 
 def rounding(native: str) -> Callable[[list[Value], Any], Value]:
+    """In double precision halves go to the even number, in numeric away from 0, as PostgreSQL's functions do."""
+
     def build(arguments: list[Value], node: Any) -> Value:
-        number = as_number(arguments[0], node)
+        number = argument(arguments[0], node) if len(arguments) == 1 else exact_argument(arguments[0], node)
         assert number.interval is not None
         # numbers of very many digits take time, by which a row could be told
         digits = f", {constant_whole(arguments[1], 0, node, MOST_DECIMALS)}" if len(arguments) == 2 else ""
-        sql = f"pg_catalog.{native}(({number.sql})::pg_catalog.numeric{digits})"
-        return Value(sql, Family.NUMERIC, number.interval.widened(1))
+        return Value(f"pg_catalog.{native}({number.sql}{digits})", number.family, number.interval.widened(1))
 
     return build
 
 
 def absolute(arguments: list[Value], node: Any) -> Value:
-    number = as_number(arguments[0], node)
+    number = argument(arguments[0], node) if arguments[0].untyped is not None else clamped(arguments[0], node)
     assert number.interval is not None
-    return Value(f"pg_catalog.abs(({number.sql})::pg_catalog.numeric)", Family.NUMERIC, number.interval.absolute())
+    sql = number.sql
+    if number.family is Family.INT:
+        sql = f"({sql})::pg_catalog.{'numeric' if is_wide(number) else 'int8'}"
+    type_name = number.type_name if number.family is Family.FLOAT else None
+    return Value(f"pg_catalog.abs({sql})", number.family, number.interval.absolute(), type_name=type_name)
 
 
 def sign(arguments: list[Value], node: Any) -> Value:
-    number = as_number(arguments[0], node)
-    return Value(
-        f"pg_catalog.sign(({number.sql})::pg_catalog.numeric)",
-        Family.NUMERIC,
-        Interval.of(-1, 1),
-        ("-1", "0", "1"),
-    )
+    number = argument(arguments[0], node)
+    return Value(f"pg_catalog.sign({number.sql})", number.family, Interval.of(-1, 1), ("-1", "0", "1"))
 
 
 def square_root(arguments: list[Value], node: Any) -> Value:
-    number = as_number(arguments[0], node)
+    number = argument(arguments[0], node)
     assert number.interval is not None
     largest = math.isqrt(math.ceil(max(number.interval.upper, Fraction(0)))) + 1
-    native = f"({number.sql})::pg_catalog.numeric"
-    sql = f"(CASE WHEN {native} OPERATOR(pg_catalog.>=) 0 THEN pg_catalog.sqrt({native}) END)"
-    return Value(sql, Family.NUMERIC, Interval.of(0, largest))
+    sql = f"(CASE WHEN {operator('>=', number.sql, '0')} THEN pg_catalog.sqrt({number.sql}) END)"
+    return Value(sql, number.family, Interval.of(0, largest))
 
 
 def modulo(arguments: list[Value], node: Any) -> Value:
@@ -146,13 +156,22 @@ def modulo(arguments: list[Value], node: Any) -> Value:
 
 
 def extract(arguments: list[Value], node: Any) -> Value:
+    return date_field("extract", Family.NUMERIC, arguments, node)
+
+
+def date_part(arguments: list[Value], node: Any) -> Value:
+    """The same, but in double precision."""
+    return date_field("date_part", Family.FLOAT, arguments, node)
+
+
+def date_field(native: str, family: Family, arguments: list[Value], node: Any) -> Value:
     field = constant_text(arguments[0], tuple(DATE_FIELDS), node)
     interval, listed = DATE_FIELDS[field]
     if arguments[1].family is Family.DATE and field in ("hour", "minute"):
         refuse(f"{field} of a date", node)
     moment = guarded_time(arguments[1], node).sql
     domain = tuple(str(n) for n in range(int(interval.lower), int(interval.upper) + 1)) if listed else None
-    return Value(f"pg_catalog.extract({literal(field)}, {moment})", Family.NUMERIC, interval, domain)
+    return Value(f"pg_catalog.{native}({literal(field)}, {moment})", family, interval, domain)
 
 
 def date_truncation(arguments: list[Value], node: Any) -> Value:
@@ -165,7 +184,7 @@ def date_truncation(arguments: list[Value], node: Any) -> Value:
 
 def bucket(arguments: list[Value], node: Any) -> Value:
     """bucket(x, width): the lower end of the interval of this width, counted from 0, that holds x."""
-    number, width = as_number(arguments[0], node), as_number(arguments[1], node)
+    number, width = (exact_argument(each, node) for each in arguments)
     assert number.interval is not None and width.interval is not None
     step = width.interval.lower
     if not width.constant or step <= 0:
@@ -174,8 +193,7 @@ def bucket(arguments: list[Value], node: Any) -> Value:
     domain = None
     if last - first < MOST_BUCKETS:
         domain = tuple(f"({number_sql(n * step)})::pg_catalog.numeric" for n in range(first, last + 1))
-    native, wide = f"({number.sql})::pg_catalog.numeric", f"({width.sql})::pg_catalog.numeric"
-    sql = f"(pg_catalog.floor({native} OPERATOR(pg_catalog./) {wide}) OPERATOR(pg_catalog.*) {wide})"
+    sql = operator("*", f"pg_catalog.floor({operator('/', number.sql, width.sql)})", width.sql)
     return Value(sql, Family.NUMERIC, Interval.of(first * step, last * step), domain)
 
 
@@ -204,6 +222,6 @@ FUNCTIONS: dict[str, FunctionRule] = {
     "strpos": FunctionRule("strpos(text, text)", (2, 2), text_position),
     "position": FunctionRule("position(text IN text)", (2, 2), text_position),
     "extract": FunctionRule("extract(field FROM date)", (2, 2), extract),
-    "date_part": FunctionRule("date_part(field, date)", (2, 2), extract),
+    "date_part": FunctionRule("date_part(field, date)", (2, 2), date_part),
     "date_trunc": FunctionRule("date_trunc(field, date)", (2, 2), date_truncation),
 }

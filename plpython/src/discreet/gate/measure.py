@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -51,7 +51,8 @@ class Terms:
     Where all contributions of a person lie between 0 and the most, those of the removed and of the added person differ
     in a group by no more than the larger, so the squares add up to no more than those of both: √2 √n · s. (Cut squares
     may be below 0, but even then differ by no more than what the sensitivity for the larger number of rows says.) Where
-    contributions can have both signs, the same group may change by 2 s: 2 √n · s.
+    contributions can have both signs, the same group may change by 2 s: 2 √n · s. A sum to which everybody adds a value
+    changes by less: by the width of the bounds, in its one group (gate/presence.py).
 
     The choice of a quantile's bin in a group costs in proportion to the change of its losses, or to its square under
     zcdp; losses change by at most the sensitivity for `rows` · `acts` in a group, and all together by at most n times
@@ -114,6 +115,8 @@ class Terms:
 
     def norm(self, measurement: Measurement) -> Fraction:
         """The most that one person changes the vector of all groups: in L1 for a pure price, in L2 for one of zcdp."""
+        if self.acts == 2 and measurement.changed is not None:
+            return Fraction(measurement.changed)
         sensitivity = Fraction(self.in_group(measurement))
         groups = self.in_all(measurement) / sensitivity
         if self.price_of(measurement).accounting is Accounting.PURE:
@@ -168,12 +171,10 @@ def measure(
     terms: Terms,
     known: list[Group] | None,
     found: Mapping[Group, Totals],
-    pause: Callable[[], None] = lambda: None,
 ) -> list[list[object]]:
     """The rows of the answer: keys, the released number of each aggregate, the 95 % half-widths that the plan wants.
 
-    Each measurement is released once per group, however many aggregates show it. `pause` is called now and then: it
-    may end the work.
+    Each measurement is released once per group, however many aggregates show it.
     """
     people = Measurement(Quantity.PEOPLE, Subject())
     released: dict[Measurement, dict[Group, int]] = {}
@@ -185,9 +186,8 @@ def measure(
         groups = known
     noises: dict[Measurement, Noise] = {}
     for measurement in plan.measurements:
-        pause()
         if measurement.quantity is Quantity.QUANTILE:
-            chosen = chosen_bins(measurement, terms, [found.get(group, {}) for group in groups], pause)
+            chosen = chosen_bins(measurement, terms, [found.get(group, {}) for group in groups])
             released[measurement] = dict(zip(groups, chosen, strict=True))
             continue
         noises[measurement] = terms.noise(measurement)
@@ -201,7 +201,6 @@ def measure(
     bounds = [bound_of(error, plan.aggregates, terms) for error in plan.errors]
     rows: list[list[object]] = []
     for group in sorted(groups, key=lambda keys: [(key is None, key or "") for key in keys]):
-        pause()
         numbers: list[object] = []
         counts: dict[int, int] = {}
         for number, aggregate in enumerate(plan.aggregates):
@@ -243,12 +242,11 @@ def put_together(aggregate: Aggregate, parts: tuple[int, ...], spreads: tuple[Fr
     return decimal_above(sqrt_above(population) if kind is Kind.STDDEV else population, 6)
 
 
-def chosen_bins(measurement: Measurement, terms: Terms, found: list[Totals], pause: Callable[[], None]) -> list[int]:
+def chosen_bins(measurement: Measurement, terms: Terms, found: list[Totals]) -> list[int]:
     """The bin of every group."""
     assert measurement.bins is not None
     choice, empty, chosen = terms.choice(measurement), [0] * measurement.bins.number, []
     for totals in found:
-        pause()
         counts = totals.get(measurement, empty)
         assert not isinstance(counts, int)
         chosen.append(choice.release(counts))

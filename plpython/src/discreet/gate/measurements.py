@@ -39,13 +39,15 @@ class Quantity(StrEnum):
 class Subject:
     """What is measured about: an argument (native SQL, None for rows), under a FILTER, on a grid.
 
-    `whole`: of a type of whole numbers, all of which have a place on the grid.
+    `whole`: of a type of whole numbers, all of which have a place on the grid. `everybody`: everybody adds a value, as
+    what has no place on the grid counts as its lower end (gate/presence.py).
     """
 
     argument: str | None = None
     condition: str | None = None
     grid: Grid | None = None
     whole: bool = False
+    everybody: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,3 +97,14 @@ class Measurement:
         if self.quantity is Quantity.SQUARES:
             return max(rows * grid.width**2 + (0 if single else (4 + 8 * grid.reach) * filled), filled)
         raise AssertionError("a quantile is chosen, not measured with additive noise")
+
+    @property
+    def changed(self) -> int | None:
+        """The most that changing one row changes the number, where everybody adds a value (gate/presence.py).
+
+        None where it is no less than a removal plus an addition.
+        """
+        grid = self.subject.grid
+        if not self.subject.everybody or grid is None:
+            return None
+        return {Quantity.TOTAL: max(grid.width, 1), Quantity.SQUARES: max(grid.width**2, 1)}.get(self.quantity)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,13 +15,10 @@ from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Column, Family, Relation
 from discreet.gate.traces import Comparison
-from discreet.gate.values import SHOWN_TYPES, Value, collated, identifier, literal
+from discreet.gate.values import SHOWN_TYPES, UNLIMITED, Value, collated, identifier, literal, schema_qualified
 
 WHOLE_TYPES = {"smallint", "integer", "bigint"}
 TEXT_TYPES = {"text", "character varying"}
-TYPES_OF_THE_GRAMMAR = {"smallint", "integer", "bigint", "real", "boolean"}
-# Written without a length, these would mean a length of 1.
-UNLIMITED = {"character": "pg_catalog.bpchar", "bit": 'pg_catalog."bit"'}
 
 
 @dataclass(frozen=True)
@@ -63,21 +59,27 @@ def widest(a: int | None, b: int | None) -> int | None:
 
 @dataclass(frozen=True)
 class Named:
-    """One name in FROM, and its columns."""
+    """One name in FROM, and its columns; `never_null`: columns of a table that are NOT NULL.
+
+    Sets are in no repr: their order differs from session to session, and the key of a stored answer must not.
+    """
 
     alias: str
     columns: Mapping[str, Value]
     unit: str | None = None
-    unit_columns: frozenset[str] = frozenset()
-    unique_keys: tuple[frozenset[str], ...] = ()
-    hidden: frozenset[str] = frozenset()
+    unit_columns: frozenset[str] = field(default=frozenset(), repr=False)
+    unique_keys: tuple[frozenset[str], ...] = field(default=(), repr=False)
+    hidden: frozenset[str] = field(default=frozenset(), repr=False)
+    never_null: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 @dataclass(frozen=True)
 class Source:
     """Rows with their person: `unit` is native SQL, None for public rows.
 
-    `compared`: what decides which rows these are; `owned`: every row has a person; `family`: of the unit's type.
+    `compared`: what decides which rows these are; `owned`: every row has a person; `family`: of the unit's type;
+    `people`: the columns by which foreign keys know them, None where no key tells;
+    `whole_table`: all rows of one protected table, of which none is hidden from who reads them.
     """
 
     sql: str
@@ -90,10 +92,28 @@ class Source:
     compared: frozenset[Comparison] = field(default=frozenset(), repr=False)
     owned: bool = False
     family: Family | None = None
+    people: frozenset[str] | None = field(default=None, repr=False)
+    whole_table: bool = False
 
     def with_people(self, conditions: list[str]) -> list[str]:
         """These conditions, and that a row has a person."""
         return conditions if self.unit is None or self.owned else [*conditions, f"({self.unit} IS NOT NULL)"]
+
+
+def people_of_both(left: Source, right: Source, node: Any) -> frozenset[str] | None:
+    """The people of two sources that are to be one person's rows; refused where foreign keys know them apart.
+
+    Where no key tells about one of them, the curator's word holds: one dataset names its people by the same values.
+    """
+    if left.people is None or right.people is None:
+        return left.people or right.people
+    if not left.people & right.people:
+        refuse(
+            f"{min(left.people)} and {min(right.people)} name different people",
+            node,
+            "Where they are the same, a curator can say so by a foreign key, which may be NOT VALID.",
+        )
+    return left.people | right.people
 
 
 class Names:
@@ -200,11 +220,3 @@ def column_value(alias: str, column: Column, relation: Relation) -> Value:
         type_name=native_type,
         identifies=column.identifies and relation.protection is not None,
     )
-
-
-def schema_qualified(type_name: str) -> str:
-    """A type as format_type() writes it, which leaves the schema out for those of pg_catalog; some are words of SQL."""
-    if type_name in UNLIMITED:
-        return UNLIMITED[type_name]
-    plain = re.fullmatch(r"[a-z][a-z0-9_]*", type_name) and type_name not in TYPES_OF_THE_GRAMMAR
-    return f"pg_catalog.{type_name}" if plain else type_name

@@ -19,6 +19,7 @@ from discreet.gate.grouping import Grouping, group_by
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.names import Names, Source
 from discreet.gate.post import MEASURED, PostProcessing, measured_column
+from discreet.gate.presence import counts_everybody, of_everybody
 from discreet.gate.propagation import Dependence, released_aggregate, released_key
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Dataset, Schema, View
@@ -144,6 +145,7 @@ class Planner:
         grouping = group_by(select, keys)
         calls = list(aggregate_calls(select))
         several = any(function_name(call) == "avg" for call in calls)
+        everybody = counts_everybody(source, conditions, grouping, self._schema.datasets[source.dataset])
         aggregates: dict[Aggregate, int] = {}
         conditions_met = [source.compared]
 
@@ -151,6 +153,7 @@ class Planner:
             if is_aggregate(node):
                 inside = Expressions(scope)
                 aggregate = about_people(compile_aggregate(node, inside, several), source)
+                aggregate = of_everybody(aggregate, node, scope) if everybody else aggregate
                 conditions_met.append(source.compared | inside.compared)
                 return measured_column(f"a{aggregates.setdefault(aggregate, len(aggregates))}")
             return key_column(node, expressions, grouping)

@@ -8,6 +8,7 @@ schema; functions are built in and immutable; a division by zero has no value in
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from pglast import ast, enums
@@ -100,9 +101,7 @@ class PostProcessing:
             return
         changed.name = (ast.String(sval="pg_catalog"), ast.String(sval=name))
         if name in ("/", "%"):
-            zero = ast.A_Const(isnull=False, val=ast.Integer(ival=0))
-            kind = enums.A_Expr_Kind.AEXPR_NULLIF
-            changed.rexpr = ast.A_Expr(kind=kind, name=(ast.String(sval="="),), lexpr=changed.rexpr, rexpr=zero)
+            changed.rexpr = unless_zero(changed.rexpr)
 
     def select(self, select: ast.SelectStmt, source: Any, where: Any) -> ast.SelectStmt:
         """The SELECT over `source`, with conditions `where` already rewritten."""
@@ -142,3 +141,19 @@ class PostProcessing:
 
 def measured_column(name: str) -> ast.ColumnRef:
     return ast.ColumnRef(fields=(ast.String(sval=MEASURED), ast.String(sval=name)))
+
+
+def unless_zero(divisor: Any) -> ast.Node:
+    """A divisor that is NULL where it is 0; a literal without a type keeps none, to become what is divided."""
+    if isinstance(divisor, ast.A_Const) and (divisor.isnull or isinstance(divisor.val, ast.String)):
+        return divisor if divisor.isnull or not is_zero(divisor.val.sval) else ast.A_Const(isnull=True)
+    zero = ast.A_Const(isnull=False, val=ast.Integer(ival=0))
+    kind = enums.A_Expr_Kind.AEXPR_NULLIF
+    return ast.A_Expr(kind=kind, name=(ast.String(sval="="),), lexpr=divisor, rexpr=zero)
+
+
+def is_zero(text: str) -> bool:
+    try:
+        return Decimal(text.strip()) == 0
+    except InvalidOperation:
+        return False

@@ -173,8 +173,9 @@ def operation(node: ast.A_Expr, columns: Columns) -> Dependence:
 
 
 def divisor(node: ast.A_Expr) -> Any:
-    """The right side; post-processing has put NULLIF(…, 0) around what is divided by."""
-    return node.rexpr.lexpr if operator_name(node) in ("/", "%") else node.rexpr
+    """The right side; post-processing has put NULLIF(…, 0) around what is divided by, but for a literal."""
+    guarded = operator_name(node) in ("/", "%") and isinstance(node.rexpr, ast.A_Expr)
+    return node.rexpr.lexpr if guarded else node.rexpr
 
 
 def common_type(parts: Iterable[Dependence]) -> NumberType | None:

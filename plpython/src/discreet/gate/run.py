@@ -185,6 +185,7 @@ def number_sql(measurement: Measurement) -> str:
     count, total = f"pg_catalog.count({g}){only}", f"COALESCE(pg_catalog.sum({g}){only}, 0)"
     if subject.grid is not None and (coarse := whole_grid(subject)) is not None:
         small = f"discreet._clamped({subject.argument}, {coarse.lower}, {coarse.upper})"
+        small = f"COALESCE({small}, {coarse.lower})" if subject.everybody else small
         total = operator("*", f"COALESCE(pg_catalog.sum({small}){only}, 0)", numeric(2**-subject.grid.exponent))
     return combined(measurement, count, total, squares)
 
@@ -347,7 +348,8 @@ def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, 
 def grid_sql(subject: Subject) -> str:
     assert subject.grid is not None
     lower, upper = (f"({end})::pg_catalog.int8" for end in (subject.grid.lower, subject.grid.upper))
-    return f"discreet._on_grid({subject.argument}, {subject.grid.exponent}, {lower}, {upper})"
+    on_grid = f"discreet._on_grid({subject.argument}, {subject.grid.exponent}, {lower}, {upper})"
+    return f"COALESCE({on_grid}, {lower})" if subject.everybody else on_grid
 
 
 def filter_sql(subject: Subject) -> str:

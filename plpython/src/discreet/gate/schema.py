@@ -69,7 +69,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Protection:
-    """What the policy of a protected table says; `single`: a person has at most one row."""
+    """What the policy of a protected table says; `single`: a person has at most one row.
+
+    `people`: the columns by which foreign keys know the people, None where no key tells; `wrong_unit`: why the unit
+    names something else, if they show that.
+    """
 
     dataset: str
     unit: str
@@ -84,6 +88,8 @@ class Protection:
     fallback: str | None = None
     relation: int = 0
     max_total_rows: int | None = None
+    people: frozenset[str] | None = None
+    wrong_unit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,8 @@ class Combination:
 class Relation:
     """A table that a question names; without protection it is public, or the asker may read it.
 
-    `unique_keys` hold for all rows at any moment, `combinations` single somebody out in some.
+    `unique_keys` hold for all rows at any moment, `combinations` single somebody out in some; `row_security`: policies
+    may hide rows from whoever reads them.
     """
 
     schema: str
@@ -107,6 +114,7 @@ class Relation:
     protection: Protection | None = None
     unique_keys: tuple[frozenset[str], ...] = ()
     combinations: tuple[Combination, ...] = ()
+    row_security: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,13 +135,14 @@ class View:
 
 @dataclass(frozen=True)
 class Dataset:
-    """The people of a question, and how their budget is kept."""
+    """The people of a question, and how their budget is kept; `has_one_table`: nothing else is kept of them."""
 
     name: str
     accounting: str
     neighbours: str
     delta_limit: Fraction
     response_quantum: float | None = None
+    has_one_table: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,6 +183,12 @@ class Schema:
                 f"you hold no budget for the people of {found.schema}.{found.name}",
                 f"A curator can give one: discreet.grant_budget('{protection.dataset}', role, epsilon).",
             )
+        if protection is not None and protection.wrong_unit is not None:
+            raise RefusedShapeError(
+                protection.wrong_unit,
+                f"A curator has to protect {found.schema}.{found.name} anew, by the column that names the person of "
+                "each row.",
+            )
         if protection is not None and protection.policy not in self.policies:
             raise RefusedShapeError(
                 f"{found.name} is under policy '{protection.policy}', other tables of the question are not",
@@ -200,6 +215,7 @@ def schema_from_json(described: Mapping[str, Any]) -> Schema:
             entry["neighbours"],
             Fraction(entry["delta_limit"]),
             None if entry["response_quantum"] is None else float(entry["response_quantum"]),
+            entry["tables"] == 1,
         )
         for entry in described["datasets"]
     }
@@ -219,10 +235,11 @@ def _relation(entry: Mapping[str, Any]) -> Relation:
         kept["dataset"], kept["unit"], kept["policy"], kept["max_groups"], kept["max_rows"],
         _fraction(kept["max_epsilon"]), _fraction(kept["max_delta"]), kept["single"], kept["may_ask"],
         kept["min_group"], kept["fallback"], kept["relation"], kept["max_total_rows"],
+        None if kept["people"] is None else frozenset(kept["people"]), kept["wrong_unit"],
     )  # fmt: skip
     keys = tuple(frozenset(key) for key in entry["unique_keys"])
     combinations = tuple(Combination(frozenset(each["columns"]), each["nulls"]) for each in entry["combinations"])
-    return Relation(entry["schema"], entry["name"], columns, protection, keys, combinations)
+    return Relation(entry["schema"], entry["name"], columns, protection, keys, combinations, entry["row_security"])
 
 
 def _column(entry: Mapping[str, Any]) -> Column:

@@ -4,10 +4,11 @@ The rules, by what stands in FROM (u: carries a unit, with at most one row per p
 
     protected table                   u, single when its unit is unique and NOT NULL
     public table                      no unit
-    u ⋈ u on both units               u; single when both are; INNER, or LEFT keeping the left side's unit
+    u ⋈ u on both units               u; single when both are; INNER, or LEFT keeping the left side's unit;
+                                      foreign keys must not show that the units name different people
     u ⋈ public, any condition         u; single when u is and the public side is matched on a unique key
     SELECT … FROM u WHERE …           u, as single as before: rows are only dropped and mapped; a view likewise
-    u UNION ALL u of one dataset      u, not single
+    u UNION ALL u of one dataset      u, not single; foreign keys likewise
 
 Every rule keeps: adding or removing one person changes only rows that carry this person's unit (induction over the
 tree: each row of the result is made from rows of one person and of public tables). All else is refused. What a person
@@ -44,6 +45,7 @@ from discreet.gate.names import (
     column_value,
     is_hidden,
     matched_columns,
+    people_of_both,
     same_people,
     unit_sqls,
 )  # fmt: skip
@@ -84,7 +86,8 @@ class Sources:
             for link in links:
                 conjuncts.remove(link)
                 units.append(self.unit_equality(link, names))
-            source = self.joined(source, other, f"{source.sql} CROSS JOIN {other.sql}", bool(links), frozenset())
+            sql = f"{source.sql} CROSS JOIN {other.sql}"
+            source = self.joined(source, other, sql, bool(links), frozenset(), select.fromClause[1])
         expressions = Expressions(Names(source.names, self.parameters))
         conditions = units + [expressions.condition(conjunct) for conjunct in conjuncts]
         filtered, compared = source.filtered or bool(conditions), source.compared | expressions.compared
@@ -141,14 +144,18 @@ class Sources:
             named = Named(alias, columns, unique_keys=keys, hidden=hidden)
             return Source(sql, (named,), None, None, False)
         unit = f"{identifier(alias)}.{identifier(kept.unit)}"
-        named = Named(alias, columns, unit, frozenset([called[kept.unit]]), hidden=hidden)
+        never_null = frozenset(called[column.name] for column in relation.columns.values() if column.not_null)
+        named = Named(alias, columns, unit, frozenset([called[kept.unit]]), hidden=hidden, never_null=never_null)
         total = kept.max_total_rows
         if total is None and kept.single:  # what is joined to it keeps its own bound
             total = kept.max_groups * kept.max_rows
         limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta, total)
         # single needs a unit that is NOT NULL in every part
         family = relation.columns[kept.unit].family
-        return Source(sql, (named,), unit, kept.dataset, kept.single, limits, owned=kept.single, family=family)
+        return Source(
+            sql, (named,), unit, kept.dataset, kept.single, limits,
+            owned=kept.single, family=family, people=kept.people, whole_table=node.inh and not relation.row_security,
+        )  # fmt: skip
 
     def view(self, view: View, node: ast.RangeVar) -> Source:
         """A view that filters, maps and joins; its hidden columns, which the asker has not written, are left out."""
@@ -167,7 +174,7 @@ class Sources:
         units = frozenset(name for name, value in columns.items() if value.sql in unit_sqls(source))
         left_out = frozenset(target.name for target in select.targetList or () if leave_hidden) - columns.keys()
         entry = Named(alias, outer, unit, units, hidden=left_out)
-        return replace(source, sql=f"({sql}) AS {identifier(alias)}", names=(entry,), unit=unit)
+        return replace(source, sql=f"({sql}) AS {identifier(alias)}", names=(entry,), unit=unit, whole_table=False)
 
     def mapped(
         self, select: ast.SelectStmt, queries: WithQueries, leave_hidden: bool = False
@@ -216,6 +223,7 @@ class Sources:
             limits=first.limits | second.limits,
             filtered=True,
             compared=first.compared | second.compared,
+            people=people_of_both(first, second, select),
         )
         return f"{left_sql} UNION ALL {right_sql}", columns, joined
 
@@ -274,7 +282,7 @@ class Sources:
             refuse_unlinked(node)
         on = " AND ".join(conditions) if conditions else "true"
         sql = f"({left.sql} {kind} JOIN {right.sql} ON {on})"
-        joined = self.joined(left, right, sql, linked, frozenset(matched))
+        joined = self.joined(left, right, sql, linked, frozenset(matched), node)
         return replace(joined, compared=joined.compared | expressions.compared)
 
     def join_conjuncts(self, node: ast.JoinExpr, left: Source, right: Source) -> list[Any]:
@@ -293,7 +301,7 @@ class Sources:
         return conjuncts
 
     def joined(
-        self, left: Source, right: Source, sql: str, linked: bool, matched: frozenset[tuple[str, str]]
+        self, left: Source, right: Source, sql: str, linked: bool, matched: frozenset[tuple[str, str]], node: Any
     ) -> Source:
         aliases = [named.alias for named in left.names + right.names]
         if len(set(aliases)) != len(aliases):
@@ -304,15 +312,16 @@ class Sources:
                 refuse("a join of people of several datasets")
             limits = left.limits | right.limits
             single = linked and left.single and right.single
-            return Source(sql, names, left.unit, left.dataset, single, limits, True, compared, family=left.family)
-        people, public = (left, right) if left.unit is not None else (right, left)
+            people = people_of_both(left, right, node)
+            return Source(
+                sql, names, left.unit, left.dataset, single, limits, True, compared, family=left.family, people=people
+            )
+        owners, public = (left, right) if left.unit is not None else (right, left)
         once = any(
             {(named.alias, column) for column in key} <= matched for named in public.names for key in named.unique_keys
         )
-        single = people.single and once and len(public.names) == 1
-        return Source(
-            sql, names, people.unit, people.dataset, single, people.limits, True, compared, family=people.family
-        )
+        single = owners.single and once and len(public.names) == 1
+        return replace(owners, sql=sql, names=names, single=single, filtered=True, compared=compared, owned=False)
 
     def links_units(self, conjunct: Any, left: Source, right: Source) -> bool:
         """Whether this is unit = unit, of one name on each side, and of types in which nobody equals two others."""

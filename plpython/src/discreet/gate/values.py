@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -35,12 +35,20 @@ NATIVE_TYPE = {
     Family.TIMESTAMPTZ: "timestamptz",
 }
 
+# more than a constant can have
+DIGITS = Context(prec=200)
+LAST_REAL = Fraction(2**24 - 1) * 2**104
+
 # built in, of no family
 SHOWN_TYPES = frozenset(
     ["uuid", "inet", "cidr", "macaddr", "macaddr8", "interval", "time without time zone", "time with time zone",
      "bytea", "money", 'pg_catalog."bit"', "bit varying"]
 )  # fmt: skip
 BLANK_PADDED = "pg_catalog.bpchar"
+TYPES_OF_THE_GRAMMAR = {"smallint", "integer", "bigint", "real", "boolean"}
+# Written without a length, these would mean a length of 1.
+UNLIMITED = {"character": BLANK_PADDED, "bit": 'pg_catalog."bit"'}
+REAL = "real"
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,9 @@ class Value:
         if self.family is Family.OTHER:
             return self.type_name if self.type_name in SHOWN_TYPES else "text"
         named = self.type_name or ""
-        return named if named == BLANK_PADDED or FAMILY_OF_TYPE.get(named) is self.family else NATIVE_TYPE[self.family]
+        if named == BLANK_PADDED or FAMILY_OF_TYPE.get(named) is self.family:
+            return named
+        return "numeric" if is_wide(self) else NATIVE_TYPE[self.family]
 
     @property
     def other_type(self) -> tuple[str, ...]:
@@ -90,6 +100,11 @@ class Value:
 NULL = Value("NULL", Family.OTHER, constant=True)
 
 
+def is_wide(value: Value) -> bool:
+    """Whether whole numbers are kept as numeric, because 64 bits may not be enough for what is made of them."""
+    return value.family is Family.INT and value.interval is not None and value.interval.reach >= LARGEST_INT
+
+
 def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
@@ -98,18 +113,26 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def number_sql(number: Fraction) -> str:
-    """A numeric literal of at most 20 decimals; bounds that are not decimal are rounded, which only moves a clamp."""
-    if number.denominator == 1:
-        return str(number.numerator)
-    return format(Decimal(number.numerator) / Decimal(number.denominator), "f")
+def number_sql(number: Fraction | Decimal) -> str:
+    """A numeric literal: a decimal as it is written, with its zeros; a bound that is none is rounded, which only moves
+    a clamp.
+    """
+    if isinstance(number, Fraction):
+        number = DIGITS.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return format(number, "f")
 
 
-def number_constant(number: Fraction, family: Family) -> Value:
+def number_constant(number: Fraction | Decimal, family: Family, type_name: str | None = None) -> Value:
+    """A constant; of a decimal, the scale stays, of which that of quotients depends."""
     sql = number_sql(number)
-    if number < 0:
+    if family is Family.FLOAT:
+        sql = f"{literal(sql)}::pg_catalog.{'float4' if type_name == REAL else 'float8'}"
+    elif number < 0:
         sql = f"({sql})"
-    return Value(sql, family, Interval.of(number), (f"{sql}::pg_catalog.{NATIVE_TYPE[family]}",), constant=True)
+    interval = Interval.of(Fraction(number))
+    typed = f"{sql}::pg_catalog.{NATIVE_TYPE[family]}"
+    domain = sql if family is Family.FLOAT else typed
+    return Value(sql, family, interval, (domain,), constant=True, type_name=REAL if type_name == REAL else None)
 
 
 def operator(name: str, left: str, right: str) -> str:
@@ -135,6 +158,11 @@ def cut(sql: str, most: int) -> str:
     return f"discreet._cut({sql}, {most})"
 
 
+def padded(sql: str, most: int) -> str:
+    """The first bytes of a character(n), with the blanks at its end."""
+    return f"discreet._padded({sql}, {most})"
+
+
 def output_text(sql: str) -> str:
     """The text of a value of any type, up to LONGEST_KEY bytes, without a cast, which could be anybody's code."""
     return f"discreet._text({sql})"
@@ -158,6 +186,8 @@ def clamped(value: Value, node: Any) -> Value:
     x, low, high = value.sql, number_sql(value.interval.lower), number_sql(value.interval.upper)
     if value.family is Family.INT:
         low, high = str(-(-value.interval.lower // 1)), str(value.interval.upper // 1)
+    if value.family is Family.FLOAT:
+        low, high = (float_bound(end, value.type_name) for end in (value.interval.lower, value.interval.upper))
     below, above = operator("<", x, low), operator(">", x, high)
     if value.family is not Family.INT:
         below += f" AND {operator('>', x, infinity(value.family, '-'))}"
@@ -165,6 +195,13 @@ def clamped(value: Value, node: Any) -> Value:
     inside = f"{operator('>=', x, low)} AND {operator('<=', x, high)}"
     sql = f"CASE WHEN {inside} THEN {x} WHEN {below} THEN {low} WHEN {above} THEN {high} END"
     return replace(value, sql=f"({sql})", column=None)
+
+
+def float_bound(bound: Fraction, type_name: str | None) -> str:
+    """A bound in the type of the value, which stays what it is; one that is beyond all reals is the last of them."""
+    if type_name != REAL:
+        return number_constant(bound, Family.FLOAT).sql
+    return number_constant(max(min(bound, LAST_REAL), -LAST_REAL), Family.FLOAT, REAL).sql
 
 
 def infinity(family: Family, sign: str) -> str:
@@ -180,7 +217,7 @@ def guarded_time(value: Value, node: Any) -> Value:
         return value
     sql = (
         f"(CASE WHEN {operator('>=', value.sql, date_literal('0001-01-01'))}"
-        f" AND {operator('<', value.sql, date_literal('9999-12-31'))} THEN {value.sql} END)"
+        f" AND {operator('<', value.sql, date_literal('10000-01-01'))} THEN {value.sql} END)"
     )
     return replace(value, sql=sql, column=None)
 
@@ -189,19 +226,26 @@ def date_literal(text: str) -> str:
     return f"{literal(text)}::pg_catalog.date"
 
 
-def typed_literal(text: str, family: Family, node: Any) -> Value:
-    """An untyped 'literal' as a value of a family, read here and not by the server."""
+def typed_literal(text: str, family: Family, node: Any, type_name: str | None = None) -> Value:
+    """An untyped 'literal' as a value of a family, read here and not by the server; `type_name`: of what is beside it.
+
+    Dates and times are read only in a form that PostgreSQL reads alike.
+    """
     try:
         if family in NUMBERS and NUMBER.fullmatch(text):
-            number = Fraction(Decimal(text.strip()))
-            if family is Family.INT and number.denominator != 1:
+            number = Decimal(text.strip())
+            if family is Family.INT and Fraction(number).denominator != 1:
                 raise ValueError
-            return number_constant(number, family)
+            return number_constant(Fraction(number) if family is Family.INT else number, family, type_name)
         if family is Family.TEXT:
-            sql = f"{literal(text)}::pg_catalog.text"
-            return Value(sql, family, domain=(literal(text),), constant=True, content=text)
+            padded = type_name == BLANK_PADDED
+            sql = f"{literal(text)}::{BLANK_PADDED if padded else 'pg_catalog.text'}"
+            kept = BLANK_PADDED if padded else None
+            return Value(sql, family, domain=(literal(text),), constant=True, content=text, type_name=kept)
         if family is Family.BOOL and text.strip().lower() in TRUTH:
             return boolean_constant(TRUTH[text.strip().lower()])
+        if family in TIMES and not MOMENT.fullmatch(text.strip()):
+            raise ValueError
         if family is Family.DATE:
             day = date.fromisoformat(text.strip()[:10])
             datetime.fromisoformat(text.strip())
@@ -224,6 +268,10 @@ def typed_literal(text: str, family: Family, node: Any) -> Value:
 
 
 NUMBER = re.compile(r"\s*[+-]?(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d\d?)?\s*")
+MOMENT = re.compile(
+    r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:\d\d)?)?)?",
+    re.ASCII,
+)
 TRUTH = {"t": True, "true": True, "yes": True, "on": True, "1": True} | {
     "f": False, "false": False, "no": False, "off": False, "0": False,
 }  # fmt: skip
@@ -246,5 +294,17 @@ def same_family(values: list[Value], node: Any) -> tuple[Family, list[Value]]:
     if len(families) > 1:
         refuse(f"values of kinds {' and '.join(sorted(families))} together", node)
     (family,) = families
-    typed = [value if value.untyped is None else typed_literal(value.untyped, family, node) for value in values]
+    beside = {value.type_name for value in values if value.family is family and value.untyped is None}
+    type_name = beside.pop() if len(beside) == 1 else None
+    typed = [
+        value if value.untyped is None else typed_literal(value.untyped, family, node, type_name) for value in values
+    ]
     return family, typed
+
+
+def schema_qualified(type_name: str) -> str:
+    """A type as format_type() writes it, which leaves the schema out for those of pg_catalog; some are words of SQL."""
+    if type_name in UNLIMITED:
+        return UNLIMITED[type_name]
+    plain = re.fullmatch(r"[a-z][a-z0-9_]*", type_name) and type_name not in TYPES_OF_THE_GRAMMAR
+    return f"pg_catalog.{type_name}" if plain else type_name

@@ -12,7 +12,7 @@ from discreet.core.errors import InvalidParameterError
 from discreet.dp.exact import WORKING, decimal_of, exact, float_above
 
 # rows of a third and two thirds, written as doubles, add up to nearly one
-_TOLERANCE = Fraction(1, 10**9)
+_TOLERANCE = 1e-9
 
 
 def rr_epsilon(p: float, n: int) -> float:
@@ -39,16 +39,19 @@ def mechanism_epsilon(probabilities: Sequence[Sequence[float | None]]) -> float:
             "the matrix of probabilities must have two dimensions",
             "Give a row for each input, such as '{{0.75,0.25},{0.25,0.75}}'.",
         )
-    matrix = [[probability(given("a probability", each), "a probability") for each in row] for row in rows]
+    matrix = [[given("a probability", each) for each in row] for row in rows]
     for number, row in enumerate(matrix, start=1):
-        total = sum(row, Fraction(0))
+        for each in row:
+            probability(each, "a probability")
+        total = math.fsum(row)
         if abs(total - 1) > _TOLERANCE:
             raise InvalidParameterError(
-                f"row {number} of the matrix adds up to {float(total):.12g}, not to 1",
+                f"row {number} of the matrix adds up to {total:.12g}, not to 1",
                 "Whatever the input is, some output comes.",
             )
-    outputs = zip(*matrix, strict=True)
-    return max(ratio_epsilon(max(output), min(output)) for output in outputs)
+    # a number is exact from here on: doubles are compared as they are, and divided as fractions
+    outputs = {(max(output), min(output)) for output in zip(*matrix, strict=True)}
+    return max(ratio_epsilon(Fraction(most), Fraction(least)) for most, least in outputs)
 
 
 def ratio_epsilon(one: Fraction, other: Fraction) -> float:

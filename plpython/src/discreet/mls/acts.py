@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from discreet.core.errors import InvalidParameterError, UndefinedColumnError
-from discreet.mls.table import ABSENT, OWN, Column, Table, entity_of, identifier, listed, slot
+from discreet.mls.table import ABSENT, OWN, Column, Table, entity_of, grave, identifier, listed, literal, slot
+from discreet.mls.view import rows, visible
 
 
 def key_columns(table: Table, key: Mapping[str, object] | None) -> None:
@@ -40,10 +41,10 @@ def own_row(table: Table) -> str:
 
 
 def row_at(table: Table) -> str:
-    """Whether the entity $2 of key $1 has a row at label $3, and whether it is dead."""
+    """The live row of the entity $2 of key $1 at label $3. Nobody is told whether there is a tombstone."""
     return (
-        f"SELECT t._dead AS dead FROM {table.base} t, jsonb_populate_record(NULL::{table.base}, $1) k"
-        f" WHERE {table.same_key('t', 'k')} AND {entity_of('t')} = $2 AND t._label = $3"
+        f"SELECT FROM {table.base} t, jsonb_populate_record(NULL::{table.base}, $1) k"
+        f" WHERE {table.same_key('t', 'k')} AND {entity_of('t')} = $2 AND t._label = $3 AND NOT t._dead"
     )
 
 
@@ -58,14 +59,14 @@ def lower_to_root(table: Table, columns: list[Column]) -> str:
         f"UPDATE {table.base} t SET {sets}, _source = ARRAY[{sources}]::bigint[]"
         f" FROM {table.base} r, jsonb_populate_record(NULL::{table.base}, $1) k"
         f" WHERE {table.same_key('r', 'k')} AND r._row_id = $2 AND {table.same_key('t', 'r')} AND t._row_id = r._entity"
-        " AND NOT t._dead"
+        " AND NOT r._dead AND NOT t._dead"
     )
 
 
 def lower_to_row(table: Table, columns: list[Column]) -> str:
-    """Cells of the row $2 become those of the row at label $3, which is made, or brought back, if there is none.
+    """Cells of the row $2 become those of the row at label $3, which is made if there is none.
 
-    What it does not own it borrows from below; where all rows below are purged, it is absent.
+    What it does not own it borrows from the highest live row below; where none lives, it is absent.
     """
     cells = list(enumerate(table.cells, 1))
     values = listed(f"r.{column.quoted}" if column in columns else "NULL" for _, column in cells)
@@ -75,20 +76,9 @@ def lower_to_row(table: Table, columns: list[Column]) -> str:
         else f"CASE WHEN s._source[{place}] >= 0 THEN s._source[{place}] ELSE coalesce(s._label, {ABSENT}) END"
         for place, column in cells
     )
-    again = listed(
-        f"{column.quoted} = "
-        + (
-            f"excluded.{column.quoted}"
-            if column in columns
-            else f"CASE WHEN t._dead THEN NULL ELSE t.{column.quoted} END"
-        )
-        for _, column in cells
-    )
+    again = listed(f"{column.quoted} = excluded.{column.quoted}" for column in columns)
     again_sources = listed(
-        str(OWN)
-        if column in columns
-        else f"CASE WHEN t._dead THEN excluded._source[{place}] ELSE t._source[{place}] END"
-        for place, column in cells
+        str(OWN) if column in columns else f"coalesce(t._source[{place}], {OWN})" for place, column in cells
     )
     return (
         f"INSERT INTO {table.base} AS t"
@@ -96,34 +86,64 @@ def lower_to_row(table: Table, columns: list[Column]) -> str:
         f" SELECT {listed('r.' + key.quoted for key in table.key)}, {values}, discreet._random_id(), r._entity,"
         f" r._key_label, $3, {slot('r._entity', '$3')}, false, ARRAY[{sources}]::bigint[]"
         f" FROM jsonb_populate_record(NULL::{table.base}, $1) k"
-        f" JOIN {table.base} r ON {table.same_key('r', 'k')} AND r._row_id = $2"
+        f" JOIN {table.base} r ON {table.same_key('r', 'k')} AND r._row_id = $2 AND NOT r._dead"
         f" LEFT JOIN LATERAL (SELECT s.* FROM {table.base} s WHERE {table.same_key('s', 'r')}"
-        f" AND {entity_of('s')} = r._entity AND (s._label & ~$3) = 0 AND s._label <> $3"
-        f" ORDER BY s._dead, s._label DESC LIMIT 1) s ON true"
-        f" ON CONFLICT {table.conflict()} DO UPDATE SET {again}, _source = ARRAY[{again_sources}]::bigint[],"
-        " _dead = false"
+        f" AND {entity_of('s')} = r._entity AND (s._label & ~$3) = 0 AND s._label <> $3 AND NOT s._dead"
+        f" ORDER BY s._label DESC LIMIT 1) s ON true"
+        f" ON CONFLICT {table.conflict()} DO UPDATE SET {again}, _source = ARRAY[{again_sources}]::bigint[]"
     )
 
 
 def borrow(table: Table, columns: list[Column]) -> str:
-    """Cells of the row $2 are borrowed from label $3 from now on; a row without own cells becomes a tombstone."""
+    """Cells of the row $2 are borrowed from label $3, where a row lives; a row without own cells becomes a tombstone.
+
+    That the row there lives is seen in the snapshot in which it is borrowed from: a purge keeps what this may see.
+    """
     sources = listed(
         "$3" if column in columns else f"t._source[{place}]" for place, column in enumerate(table.cells, 1)
     )
     sets = listed(f"{column.quoted} = NULL" for column in columns)
+    owns = f"({OWN} = ANY (ARRAY[{sources}]::bigint[]))"
     return (
-        f"UPDATE {table.base} t SET {sets}, _source = ARRAY[{sources}]::bigint[],"
-        f" _dead = NOT ({OWN} = ANY (ARRAY[{sources}]::bigint[]))"
+        f"UPDATE {table.base} t SET {sets}, _source = ARRAY[{sources}]::bigint[], _dead = NOT {owns},"
+        f" _slot = CASE WHEN {owns} THEN t._slot ELSE {grave(table, 't')} END"
         f" FROM jsonb_populate_record(NULL::{table.base}, $1) k WHERE {table.same_key('t', 'k')} AND t._row_id = $2"
+        f" AND NOT t._dead AND EXISTS (SELECT FROM {table.base} b WHERE {table.same_key('b', 't')}"
+        f" AND {entity_of('b')} = t._entity AND b._label = $3 AND NOT b._dead)"
     )
 
 
-def purge(table: Table) -> str:
-    """Removes tombstones from which no other row borrows."""
+def live_labels(table: Table) -> str:
+    """The labels up to $2 at which rows of key $1 live."""
     return (
-        f"DELETE FROM {table.base} d WHERE d._dead AND NOT EXISTS (SELECT FROM {table.base} o"
-        f" WHERE {table.same_key('o', 'd')} AND {entity_of('o')} = {entity_of('d')} AND o._row_id <> d._row_id"
-        f" AND d._label = ANY (o._source))"
+        f"SELECT DISTINCT t._label AS label FROM {table.base} t, jsonb_populate_record(NULL::{table.base}, $1) k"
+        f" WHERE {table.same_key('t', 'k')} AND NOT t._dead AND {visible('t', '$2')}"
+    )
+
+
+def broken_rows(table: Table, label: int) -> str:
+    """Rows of key $1 that a label shows and that violate a CHECK: its name, and the row."""
+    names = [column.quoted for column in (*table.key, *table.cells, *(each.column for each in table.generated))]
+    shown = (
+        f"SELECT {listed('shown.' + name for name in names)} FROM ({rows(table, f'{label}::bigint')}) shown,"
+        f" jsonb_populate_record(NULL::{table.base}, $1) k WHERE {table.same_key('shown', 'k')}"
+    )
+    judged = " UNION ALL ".join(
+        f"SELECT {literal(check.name)} AS name, ROW(w.*)::text AS text FROM written w"
+        f" WHERE NOT coalesce(({check.expression}), true)"
+        for check in table.checks
+    )
+    return f"WITH written AS ({shown}) {judged}"
+
+
+def purge(table: Table) -> str:
+    """Removes tombstones from which nobody borrows, nor a transaction under way may borrow.
+
+    Nobody else touches a tombstone, so nobody waits for this.
+    """
+    return (
+        f"DELETE FROM {table.base} d"
+        f" WHERE d._dead AND NOT discreet._is_needed({literal(table.base)}::pg_catalog.regclass, d)"
     )
 
 

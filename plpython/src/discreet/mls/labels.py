@@ -10,6 +10,7 @@ MOST_LEVELS = 16
 MOST_COMPARTMENTS = 47
 FIRST_COMPARTMENT = MOST_LEVELS - 1
 LONGEST_NAME = 63
+MOST_JOINS = 1024
 
 
 @dataclass(frozen=True)
@@ -83,3 +84,15 @@ def check_name(kind: str, name: str) -> None:
 
 def dominates(high: int, low: int) -> bool:
     return low & ~high == 0
+
+
+def joins(label: int, others: list[int]) -> list[int]:
+    """The least upper bounds of a label and any of the others."""
+    found = {label}
+    for other in others:
+        found |= {each | other for each in found}
+        if len(found) > MOST_JOINS:
+            raise InvalidParameterError(
+                "the entity has versions at too many labels", "Settle some of them with discreet.mls_uplevel()."
+            )
+    return sorted(found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 INTERNAL = ("_row_id", "_entity", "_key_label", "_label", "_slot", "_dead", "_source")
 # variables of the triggers, and names inside views: where an expression of the user names a column, that must be meant
 VARIABLES = ("_c", "_named", "_is_set", "_acted", "_labels", "_top", "_root", "_l", "_key", "_at", "_from", "_above",
-             "_rows", "_shown")  # fmt: skip
+             "_rows", "_shown", "_written")  # fmt: skip
 # what is named after the base table
 PARTS = ("key", "above", "single", "several", "others", "insert", "update", "delete", "load")
 # those that are inner views
@@ -141,8 +141,20 @@ def entity_of(row: str) -> str:
 
 
 def slot(entity: str, label: str) -> str:
-    """Of a row above the root: one number for an entity and a label. A root has 0, and its id when it is dead."""
+    """Of a row above the root that lives: one number for an entity and a label. A live root has 0."""
     return f"{entity} # ({label} << 1)"
+
+
+def grave(table: Table, row: str) -> str:
+    """The slot of a row that dies: its id, or one after that of the last tombstone of its label.
+
+    So a row that is made anew at the label meets no tombstone in the index of the key, and waits for nobody who purges.
+    Of several tombstones of a label the one with the highest slot counts.
+    """
+    return (
+        f"CASE WHEN {row}._entity IS NULL THEN {row}._row_id ELSE coalesce((SELECT max(g._slot) + 1 FROM {table.base} g"  # noqa: S608 - names are quoted
+        f" WHERE {table.same_entity('g', row)} AND g._label = {row}._label AND g._dead), {row}._row_id) END"
+    )
 
 
 def listed(parts: Iterable[str]) -> str:

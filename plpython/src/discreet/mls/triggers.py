@@ -10,9 +10,10 @@ deleted stays as a tombstone for rows above that borrow from it.
 from __future__ import annotations
 
 from discreet.core.errors import InvalidParameterError
-from discreet.mls.table import ABSENT, OWN, Table, listed, literal, slot
+from discreet.mls.table import ABSENT, OWN, Table, grave, listed, literal, slot
 from discreet.mls.view import visible
 
+ACTS = ("insert", "update", "delete")
 LONGEST_KEY = 2000
 MOST_ARGUMENTS = 100
 
@@ -255,21 +256,18 @@ def update_function(table: Table) -> str:
         f"CASE WHEN _is_set[{place}] THEN {OWN} WHEN s._source[{place}] >= 0 THEN s._source[{place}] ELSE s._label END"
         for place, _ in cells
     )
-    again = listed(
-        f"{cell.quoted} = CASE WHEN t._dead OR _is_set[{place}] THEN excluded.{cell.quoted} ELSE t.{cell.quoted} END"
-        for place, cell in cells
-    )
-    again_owned = listed(
-        f"CASE WHEN t._dead OR _is_set[{place}] THEN excluded._source[{place}] ELSE t._source[{place}] END"
-        for place, _ in cells
-    )
     key = "".join(f"    NEW.{key.quoted} := OLD.{key.quoted};\n" for key in table.key)
     kept = "".join(
         f"        IF NOT _is_set[{place}] THEN NEW.{cell.quoted} := OLD.{cell.quoted}; END IF;\n"
         for place, cell in cells
     )
-    labels = "".join(
-        f"    IF _is_set[{place}] THEN NEW.{cell.label} := discreet._label(_c); END IF;\n" for place, cell in cells
+    # also what others of the same label have set meanwhile
+    written = "".join(
+        f"    IF _written._source IS NULL OR _written._source[{place}] = {OWN} THEN\n"
+        f"        NEW.{cell.quoted} := _written.{cell.quoted};\n"
+        f"        NEW.{cell.label} := discreet._label(_c);\n"
+        "    END IF;\n"
+        for place, cell in cells
     )
     return (
         header(table, "update")
@@ -278,6 +276,7 @@ def update_function(table: Table) -> str:
     _named int2[];
     _is_set boolean[];
     _acted record;
+    _written {table.base}%ROWTYPE;
 BEGIN
     IF ({" AND ".join(fixed)}) IS NOT TRUE THEN
         RAISE feature_not_supported USING
@@ -299,11 +298,12 @@ BEGIN
     IF NOT coalesce(true = ANY (_is_set), false) THEN
         RETURN NEW;
     END IF;
-{checks(table)}{references(table)}"""
+"""
         + (
             f"""    UPDATE {table.base} t SET {in_place},
         _source = CASE WHEN t._source IS NOT NULL THEN ARRAY[{owned}] END
-    WHERE {table.same_key("t", "OLD")} AND t._row_id = OLD.row_id AND t._label = _c AND NOT t._dead;
+    WHERE {table.same_key("t", "OLD")} AND t._row_id = OLD.row_id AND t._label = _c AND NOT t._dead
+    RETURNING t.* INTO _written;
     IF NOT FOUND THEN
         -- the row lives at a lower label; of several it must be the highest
         SELECT s._label AS label, coalesce(s._entity, s._row_id) AS entity, s._dead AS dead,
@@ -321,17 +321,21 @@ BEGIN
                 MESSAGE = {literal(f"an entity of multilevel table {table.view} has several highest versions")},
                 HINT = 'At the label of one of them, or above both, discreet.mls_uplevel() settles which value holds.';
         END IF;
-        NEW.row_id := discreet._random_id();
         INSERT INTO {table.base} AS t ({table.columns()}, _row_id, _entity, _key_label, _label, _slot, _dead, _source)
         SELECT {listed("s." + key.quoted for key in table.key)}, {own_values},
-            NEW.row_id, _acted.entity, s._key_label, _c, {slot("_acted.entity", "_c")}, false, ARRAY[{borrowed}]
+            discreet._random_id(), _acted.entity, s._key_label, _c, {slot("_acted.entity", "_c")}, false,
+            ARRAY[{borrowed}]
         FROM {table.base} s
-        WHERE {table.same_key("s", "OLD")} AND s._row_id = OLD.row_id
-        ON CONFLICT {table.conflict()} DO UPDATE SET {again},
-            _source = ARRAY[{again_owned}], _dead = false
-        RETURNING t._row_id INTO NEW.row_id;
+        WHERE {table.same_key("s", "OLD")} AND s._row_id = OLD.row_id AND NOT s._dead
+        ON CONFLICT {table.conflict()} DO UPDATE SET {in_place}, _source = ARRAY[{owned}]
+        RETURNING t.* INTO _written;
+        IF NOT FOUND THEN
+            RETURN NULL;
+        END IF;
     END IF;
-{labels}    NEW.tc := discreet._label(_c);
+    NEW.row_id := _written._row_id;
+{written}    -- judged is what is written: a row that is skipped breaks nothing
+{checks(table)}{references(table)}    NEW.tc := discreet._label(_c);
 """
             if cells
             else ""
@@ -364,7 +368,7 @@ def delete_function(table: Table) -> str:
     _at bigint;
 BEGIN
 {children(table)}    UPDATE {table.base} t
-    SET _dead = true, _slot = CASE WHEN t._entity IS NULL THEN t._row_id ELSE t._slot END
+    SET _dead = true, _slot = {grave(table, "t")}
     WHERE {table.same_key("t", "OLD")} AND t._row_id = OLD.row_id AND t._label = _c AND NOT t._dead;
     IF NOT FOUND THEN
         SELECT s._label INTO _at FROM {table.base} s
@@ -393,9 +397,13 @@ def functions(table: Table) -> list[str]:
     return texts
 
 
+def trigger_name(act: str) -> str:
+    return f"discreet_mls_{act}"
+
+
 def create_triggers(table: Table) -> list[str]:
     return [
-        f"CREATE TRIGGER discreet_mls_{act} INSTEAD OF {act.upper()} ON {table.view}\n"
+        f"CREATE TRIGGER {trigger_name(act)} INSTEAD OF {act.upper()} ON {table.view}\n"
         f"FOR EACH ROW EXECUTE FUNCTION {table.part(act)}()"
-        for act in ("insert", "update", "delete")
+        for act in ACTS
     ]

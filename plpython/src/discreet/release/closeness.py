@@ -99,7 +99,6 @@ def hierarchical(composition: Composition, levels: list[tuple[Ints, int]]) -> Fr
     the nodes of that height. `levels` says to which node of each height a value belongs, from the values themselves on.
     """
     parts = [equal(composition.coarser(node_of_value, nodes)) for node_of_value, nodes in levels]
-    together = Distances(
-        np.sum([part.numerator for part in parts], axis=0, dtype=np.int64), parts[0].sizes, parts[0].denominator
-    )
+    numerator = np.sum([part.numerator.astype(object) for part in parts], axis=0)
+    together = Distances(numerator, parts[0].sizes, parts[0].denominator)
     return together.largest() / len(levels)

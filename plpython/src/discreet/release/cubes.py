@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import InvalidParameterError
 from discreet.release.dimensions import Dimension, all_cells
 
 Cell = tuple[int, ...]
@@ -38,10 +38,8 @@ ENDLESS = 2**40
 ALONE = -1
 
 
-class NotProtectableError(DiscreetError):
+class NotProtectableError(InvalidParameterError):
     """A cell for which no complementary suppression was found."""
-
-    sqlstate = "22023"
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import InvalidParameterError
+from discreet.core.errors import InvalidParameterError, LimitExceededError
 
 Path = tuple[str, ...]
 MISSING = "(none)"
+# of a dimension: which node is in which other is kept in a matrix
+MOST_NODES = 4000
 KINDS = 'Give {"tree": …}, {"columns": ["county", "state"]} or {"prefixes": [1, 3]}.'
 
 
@@ -42,6 +44,11 @@ class Dimension:
                         else f"{child} is both a value and a group of dimension {name}",
                         "Every value and every group needs a name of its own, and one group above it.",
                     )
+        if len(parents) >= MOST_NODES:
+            raise LimitExceededError(
+                f"dimension {name} has more than {MOST_NODES} values and groups",
+                "Merge values, in a view over the cells.",
+            )
         labels = (*paths, *(node for node in parents if node not in paths), total)
         number = {label: index for index, label in enumerate(labels)}
         return cls(name, labels, (*(number[parents[label]] for label in labels[:-1]), -1), len(paths))
@@ -64,7 +71,9 @@ class Dimension:
     @cached_property
     def within(self) -> NDArray[np.bool_]:
         """Whether all leaves of the one node (row) are leaves of the other (column)."""
-        shared = self.sums.T @ self.sums
+        # of floats, which hold counts up to MOST_NODES exactly: libraries multiply these fast
+        sums = self.sums.astype(np.float32)
+        shared = sums.T @ sums
         return np.asarray(shared == np.diag(shared)[:, None])
 
     @cached_property

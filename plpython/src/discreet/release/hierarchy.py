@@ -79,7 +79,7 @@ class Hierarchy:
 
     @classmethod
     def of(cls, values: Values, wish: object) -> Hierarchy:
-        tree = Tree.of(wish["tree"]) if isinstance(wish, dict) and "tree" in wish else None
+        tree = _tree(wish)
         if wish in (None, "auto", {}):
             wish = automatic(values)
         levels = [_level(values, "as it is", values.texts)]
@@ -100,8 +100,7 @@ class Hierarchy:
             return _level(values, name, values.texts)
         if name == "suppressed":
             return _suppressed(values)
-        tree = Tree.of(wish["tree"]) if isinstance(wish, dict) and "tree" in wish else None
-        return _level(values, name, dict(_named_levels(values, wish, tree))[name])
+        return _level(values, name, dict(_named_levels(values, wish, _tree(wish)))[name])
 
     def looks(self, level: str) -> dict[str, list[str]]:
         """The texts that a level was made from: the same values may have others later, as after ALTER TYPE."""
@@ -109,6 +108,11 @@ class Hierarchy:
         if not by_text or level in ("as it is", "suppressed"):
             return {}
         return {"looks": list(self.values.texts)}
+
+
+def _tree(wish: object) -> Tree | None:
+    """Beside the tree nothing else is said: what is, is not understood."""
+    return Tree.of(wish["tree"]) if isinstance(wish, dict) and wish.keys() == {"tree"} else None
 
 
 def _level(values: Values, name: str, labels: Sequence[str]) -> Level:

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import InvalidParameterError
+from discreet.core.errors import InvalidParameterError, LimitExceededError
 from discreet.release.dimensions import Dimension
 
 Cell = tuple[int, ...]
@@ -23,6 +23,9 @@ Marks = NDArray[np.bool_]
 Equation = tuple[Cell, list[Cell]]
 
 NEAR = 1e-6
+# seconds that one program may take: nothing cancels it
+LONGEST_PROGRAM = 60.0
+LIMITED = {"time_limit": LONGEST_PROGRAM}
 
 
 def equations(dimensions: tuple[Dimension, ...]) -> Iterator[Equation]:
@@ -111,9 +114,16 @@ def intervals(
             objective = np.zeros(size)
             objective[index] = direction
             if component.rows:
-                solved = linprog(objective, A_eq=matrix, b_eq=component.known, bounds=(0, None), method="highs")
+                solved = linprog(
+                    objective, A_eq=matrix, b_eq=component.known, bounds=(0, None), method="highs", options=LIMITED
+                )
             else:
-                solved = linprog(objective, bounds=(0, None), method="highs")
+                solved = linprog(objective, bounds=(0, None), method="highs", options=LIMITED)
+            if solved.status == 1:
+                raise LimitExceededError(
+                    f"a linear program over {size} hidden cells took more than {LONGEST_PROGRAM:g} seconds",
+                    "Give a table with fewer cells or groups.",
+                )
             if solved.status == 3:
                 ends.append(np.inf)
             elif solved.status == 0:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import InvalidParameterError
+from discreet.core.errors import InvalidParameterError, LimitExceededError
 from discreet.release.classes import LARGEST_KEY, Composition, Ints, numbered, summed
 from discreet.release.hierarchy import Hierarchy
 from discreet.release.problem import Claim, Flags, Table, Tick, most_rows, suppressed
@@ -55,7 +55,7 @@ class Search:
         self.most = most_rows(claim, table.rows)
         heights = [len(hierarchy.levels) for hierarchy in hierarchies]
         if np.prod(heights, dtype=float) > MOST_NODES:
-            raise InvalidParameterError(
+            raise LimitExceededError(
                 f"{np.prod(heights, dtype=float):.0f} combinations of levels are too many to search",
                 "Give hierarchies of fewer levels, or take method => 'mondrian'.",
             )

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.declarations import given, one_of
-from discreet.core.errors import InvalidParameterError
+from discreet.core.errors import InvalidParameterError, LimitExceededError
 from discreet.release import closeness, diversity
 from discreet.release.classes import Composition, Ints, People, numbered, summed
 from discreet.release.tree import Tree
@@ -58,9 +58,9 @@ class Closeness:
         if (chosen == "hierarchical") != (hierarchy is not None):
             raise InvalidParameterError(
                 "a hierarchy is for distance 'hierarchical', which needs one",
-                """Give hierarchy => '{"Any": {"Cold": ["flu", "cough"], "Heart": ["attack"]}}' or so.""",
+                """Give hierarchy => '{"tree": {"any": {"cold": ["flu", "cough"], "heart": ["attack"]}}}' or so.""",
             )
-        return cls(chosen, None if hierarchy is None else Tree.of(hierarchy))
+        return cls(chosen, None if hierarchy is None else Tree.balanced(hierarchy))
 
     def measured(self, composition: Composition, column: str, values: list[str]) -> Fraction:
         if self.tree is None:
@@ -70,9 +70,9 @@ class Closeness:
 
 
 def node_levels(tree: Tree, values: list[str], coded: int) -> list[tuple[Ints, int]]:
-    """For each height below the root, the node of every value; NULL, when it is there, is a node of its own."""
+    """For each height below the node over all, that of every value; NULL, when it is there, is a node of its own."""
     levels = []
-    for height in range(tree.height):
+    for height in range(tree.common_height):
         nodes = [tree.node(value, height) for value in values] + [None] * (coded - len(values))
         codes = {node: code for code, node in enumerate(dict.fromkeys(nodes))}
         levels.append((np.array([codes[node] for node in nodes], dtype=np.int64), len(codes)))
@@ -104,7 +104,7 @@ def wildcard_classes(quasi_identifiers: list[Ints], count: Ints) -> tuple[Ints, 
             high = np.searchsorted(their_keys, key[: len(ours)], side="right")
             pairs += int((high - low).sum())
             if pairs > MOST_PAIRS:
-                raise InvalidParameterError(
+                raise LimitExceededError(
                     "there are too many rows with NULL to try what each could be",
                     "Measure with nulls => 'own' or 'conservative'.",
                 )

@@ -8,12 +8,14 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.core.declarations import at_least
-from discreet.core.errors import InvalidParameterError
+from discreet.core.errors import InvalidParameterError, LimitExceededError
 from discreet.release.classes import Ints, numbered
 from discreet.release.hierarchy import INTEGERS, NUMBERS
 
-# steps of the search: pairs of values times groups of the other columns
-MOST_STEPS = 2_000_000_000
+# of the search: pairs of values, times groups of the other columns and ranges
+MOST_STEPS = 20_000_000_000
+# numbers that are kept: rows of each value in each group, and the best start of each range up to each value
+MOST_NUMBERS = 20_000_000
 
 
 def best_cuts(
@@ -22,36 +24,41 @@ def best_cuts(
     """The first codes of the ranges after the first, and the size of the smallest class in each range.
 
     Of all ways to cut the values into so many ranges, one whose smallest class, over all groups, is largest. By dynamic
-    programming: best[r][j] is the most that r ranges over the first j values can reach.
+    programming: best[r][j] is the most that r ranges over the first j values can reach. Of the sizes of classes only
+    those of ranges that end at j are needed at a time.
     """
     if values < ranges:
         raise InvalidParameterError(
             f"{values} values cannot make {ranges} ranges", "Give a number of ranges up to that of the values."
         )
-    if values * values * groups > MOST_STEPS:
-        raise InvalidParameterError(
-            f"{values} values in {groups} groups are too many to search",
-            "Round the values first, or name fewer columns.",
+    if values * values * (groups + ranges) > MOST_STEPS or (values + 1) * (groups + ranges) > MOST_NUMBERS:
+        raise LimitExceededError(
+            f"{values} values in {groups} groups are too many to search for {ranges} ranges",
+            "Round the values first, name fewer columns, or ask for fewer ranges.",
         )
-    table = np.zeros((values + 1, groups), dtype=np.int64)
-    np.add.at(table, (value + 1, group), count)
-    cumulated = np.cumsum(table, axis=0)
-    smallest = np.zeros((values, values + 1), dtype=np.int64)
-    for low in range(values):
-        rows = cumulated[low + 1 :] - cumulated[low]
-        smallest[low, low + 1 :] = np.where(rows > 0, rows, np.iinfo(np.int64).max).min(axis=1)
+    cumulated = np.zeros((values + 1, groups), dtype=np.int64)
+    np.add.at(cumulated, (value + 1, group), count)
+    np.cumsum(cumulated, axis=0, out=cumulated)
+
+    def smallest(lows: Ints, high: int) -> Ints:
+        """The smallest class of each range from one of these codes to below `high`."""
+        rows = cumulated[high] - cumulated[lows]
+        return np.asarray(np.where(rows > 0, rows, np.iinfo(np.int64).max).min(axis=1))
+
     best = np.zeros((ranges + 1, values + 1), dtype=np.int64)
     start = np.zeros((ranges + 1, values + 1), dtype=np.int64)
     best[0, 0] = np.iinfo(np.int64).max
-    for used in range(1, ranges + 1):
-        for high in range(used, values + 1):
-            reached = np.minimum(best[used - 1, used - 1 : high], smallest[used - 1 : high, high])
+    codes = np.arange(values, dtype=np.int64)
+    for high in range(1, values + 1):
+        sizes = smallest(codes[:high], high)
+        for used in range(1, min(ranges, high) + 1):
+            reached = np.minimum(best[used - 1, used - 1 : high], sizes[used - 1 :])
             start[used, high] = used - 1 + int(np.argmax(reached))
             best[used, high] = reached.max()
     cuts = [values]
     for used in range(ranges, 0, -1):
         cuts.insert(0, int(start[used, cuts[0]]))
-    return cuts[1:-1], [int(smallest[low, high]) for low, high in pairwise(cuts)]
+    return cuts[1:-1], [int(smallest(codes[low : low + 1], high)[0]) for low, high in pairwise(cuts)]
 
 
 def found_ranges(

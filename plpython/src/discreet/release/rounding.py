@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import LimitExceededError
 from discreet.release.dimensions import Dimension
 from discreet.release.intervals import equations
 
@@ -17,10 +17,8 @@ KEYS = 2**32
 BEYOND_NEIGHBOURS = 1000.0
 
 
-class NotRoundableError(DiscreetError):
+class NotRoundableError(LimitExceededError):
     """No rounding was found in the time given."""
-
-    sqlstate = "54000"
 
 
 @dataclass(frozen=True)

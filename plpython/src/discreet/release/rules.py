@@ -50,7 +50,7 @@ class Rules:
             if percent is not None and not 0 < percent <= 100:
                 raise InvalidParameterError(f"{name} is {float(percent):g}, which is no percentage", "Give 1 to 100.")
 
-    def count(self, value: int, unit: int) -> Need | None:
+    def count(self, value: int, unit: int = 1) -> Need | None:
         """Of a cell in a table of counts; a person is `unit` in the numbers of the table."""
         if not 0 < value < self.threshold * unit:
             return None

@@ -78,7 +78,7 @@ def row_rule(what: str, text: str, columns: tuple[str, ...], computes: FunctionC
     rows = {row_of(given, reference) for reference in references(tree)}
     if not rows:
         raise given.refuse("names no column", "Write columns as NEW.column, the row as written, or OLD.column.")
-    return Rule(printed(tree), "new" in rows, "old" in rows)
+    return Rule(text_of(tree), "new" in rows, "old" in rows)
 
 
 def predicate(what: str, text: str, columns: tuple[str, ...], computes: FunctionCheck) -> Predicate:
@@ -92,7 +92,7 @@ def predicate(what: str, text: str, columns: tuple[str, ...], computes: Function
         if len(parts) != 1:
             raise given.refuse(f"names {'.'.join(parts)}", "Write columns by their names alone.")
         known_column(given, parts[0])
-    return Predicate(printed(tree), printed(over("new", tree)), printed(over("old", tree)))
+    return Predicate(text_of(tree), text_of(over("new", tree)), text_of(over("old", tree)))
 
 
 def checked(given: Text) -> Any:
@@ -218,7 +218,7 @@ def over(row: str, tree: Any) -> Any:
     return tree
 
 
-def printed(tree: Any) -> str:
-    from pglast.stream import RawStream
+def text_of(tree: Any) -> str:
+    from discreet.core.printing import printed
 
-    return str(RawStream()(tree))
+    return printed(tree, InvalidRuleError)

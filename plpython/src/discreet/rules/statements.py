@@ -86,11 +86,15 @@ def raised(message: str, hint: str) -> str:
     return f"        RAISE check_violation USING MESSAGE = {literal(message)}, HINT = {literal(hint)};\n"
 
 
-def function_name(schema: str, view: str, name: str) -> str:
+def bare_function_name(view: str, name: str) -> str:
     """Of the function that judges a multilevel table; one name for each rule, however long both names are."""
     digest = sha256(name.encode()).hexdigest()[:8]
     short = view.encode()[:45].decode(errors="ignore")
-    return f"{identifier(schema)}.{identifier(f'{short}_rule_{digest}')}"
+    return f"{short}_rule_{digest}"
+
+
+def function_name(schema: str, view: str, name: str) -> str:
+    return f"{identifier(schema)}.{identifier(bare_function_name(view, name))}"
 
 
 def trigger(name: str, events: str, table: str, condition: str, call: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.core.errors import RefusedShapeError
 from discreet.server.plpy import Plpy, prepared, run
+from discreet.server.verdicts import judges
 
 # Nothing but pg_catalog is in the search path. The first object that is not PostgreSQL's own has the number 16384.
 OWNERS = """
@@ -60,6 +61,13 @@ def acting_role(plpy: Plpy, relations: list[dict[str, Any]]) -> int:
             "Ask about them one by one, or let a DBA give them one owner.",
         )
     owner = owners[0]
+    labelled = [relation["name"] for relation in relations if relation["multilevel"]]
+    if labelled:
+        raise RefusedShapeError(
+            f"multilevel table {labelled[0]} cannot be asked together with a table"
+            f" for which code of {owner['name']} runs",
+            "Ask about it alone, or let a DBA drop the function, index or constraint of the other table.",
+        )
     unreadable = plpy.execute(prepared(plpy, UNREADABLE, ["text[]", "text[]", "oid"]), [*names, owner["owner"]])
     if len(unreadable) > 0:
         table = unreadable[0]
@@ -71,6 +79,26 @@ def acting_role(plpy: Plpy, relations: list[dict[str, Any]]) -> int:
             f"{owner['name']}, in whose name the question would run, cannot read all of {table['name']}", hint
         )
     return int(owner["owner"])
+
+
+def refuse_unstartable(plpy: Plpy, role: int, statements: list[str]) -> None:
+    """Refuses what the executor would not let the role do, before anything is charged.
+
+    Planning may run code of the table's owner, whose words could come from the data: they go to the log only.
+    """
+    if role == 0:
+        return
+    try:
+        for sql in statements:
+            run(plpy, "SELECT discreet._start_as(:role::oid, :sql::text)", role=role, sql=sql)
+    except plpy.SPIError as error:
+        if not judges(error):
+            raise
+        plpy.log(f"discreet: a question cannot be run in the name of its table's owner: {error}")
+        raise RefusedShapeError(
+            "the owner of the tables, in whose name the question would run, may not run it",
+            "A DBA finds the reason in the server's log.",
+        ) from None
 
 
 def run_as(plpy: Plpy, role: int, sql: str) -> list[str]:

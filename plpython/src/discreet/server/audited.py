@@ -42,9 +42,9 @@ class AuditedAsked:
     protection: Any
 
 
-@dataclass
+@dataclass(frozen=True)
 class Kept:
-    """The history of a table as far as this session has read it."""
+    """The history of a table as far as this session has read it; a cancel at any moment leaves the one before."""
 
     position: int = 0
     seed: int = 0
@@ -248,7 +248,7 @@ def refreshed(gate: Any, relation: int) -> Kept:
     """The history as the ledger has it now."""
     from discreet.audited.history import Event, History
 
-    kept = KEPT.setdefault(relation, Kept(history=History.empty()))
+    kept = KEPT.get(relation) or Kept(history=History.empty())
     while True:
         told = gate.ledger("audit_read", {"relation": relation, "after": kept.position})
         if told.get("unit_type") is not None:
@@ -263,17 +263,22 @@ def refreshed(gate: Any, relation: int) -> Kept:
             )
         if told["start"] != kept.position:
             history = History.unpacked(b64decode(told["base"])) if told["base"] else History.empty()
-            kept.position, kept.history, kept.spans, kept.since_base = told["start"], history, {}, 0
-        kept.seed = told["seed"]
-        kept.numbers = {int(attnum): number for attnum, number in (told["numbers"] or {}).items()}
-        kept.known = tuple(sorted((int(person), value) for person, value in told["known"]))
+            kept = replace(kept, position=told["start"], history=history, spans={}, since_base=0)
+        kept = replace(
+            kept,
+            seed=told["seed"],
+            numbers={int(attnum): number for attnum, number in (told["numbers"] or {}).items()},
+            known=tuple(sorted((int(person), value) for person, value in told["known"])),
+        )
         for entry in told["events"]:
             event = Event.unpacked(b64decode(entry["event"]))
             history = kept.history.after(event).without(event.dropped)
-            kept.position, kept.history, kept.spans = entry["position"], history, {}
-            kept.since_base += 1
+            since = kept.since_base + 1
+            kept = replace(kept, position=entry["position"], history=history, spans={}, since_base=since)
         if not told["events"]:
-            kept.position = told["position"]
+            kept = replace(kept, position=told["position"])
+        KEPT[relation] = kept
+        if not told["events"]:
             return kept
 
 
@@ -307,12 +312,13 @@ def recorded(
     if not done["recorded"]:
         return False
     # together, and before anything that can fail: a session that missed an event of its own would answer too much
-    kept.position, kept.history, kept.spans = done["position"], history, spans
-    kept.since_base += event is not None
-    if kept.since_base >= EVENTS_PER_BASE and len(history.people) <= MOST_IN_A_BASE:
+    since = kept.since_base + (event is not None)
+    now = replace(kept, position=done["position"], history=history, spans=spans, since_base=since)
+    KEPT[asked.protection.relation] = now
+    if since >= EVENTS_PER_BASE and len(history.people) <= MOST_IN_A_BASE:
         base = b64encode(history.packed()).decode()
-        gate.ledger("audit_base", {"relation": request["relation"], "position": kept.position, "base": base})
-        kept.since_base = 0
+        gate.ledger("audit_base", {"relation": request["relation"], "position": now.position, "base": base})
+        KEPT[asked.protection.relation] = replace(now, since_base=0)
     return True
 
 

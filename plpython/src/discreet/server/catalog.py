@@ -7,11 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 from discreet.budget.currency import amount_limit
-from discreet.core.curation import Caller, Column, Neighbour, Past, Relation
+from discreet.core.curation import Caller, Column, Neighbour, Past, Relation, WrongUnit
 from discreet.core.declarations import ColumnDescription, Dataset, Policy
 from discreet.core.errors import InvalidParameterError, UndefinedObjectError
 from discreet.core.exemption import Below
 from discreet.server.plpy import Plpy, Result, run
+from discreet.server.verdicts import judges
 
 COLUMNS = """
     WITH RECURSIVE base(type, compared) AS (
@@ -41,29 +42,48 @@ RELATION = """
 
 # the tables whose people are the same: parents of parents, and children of children, by foreign keys, what multilevel
 # tables have in their place, and inheritance;
-# the family of a family is a whole tree of partitions, siblings included
-LINKED = """
+# the family of a family is a whole tree of partitions, siblings included;
+# each is looked up by an index (OFFSET 0 forbids another plan): foreign keys to a table by what depends on it
+LINKS = """
     WITH RECURSIVE
-        link(child, parent) AS (
-            SELECT k.conrelid, k.confrelid FROM pg_constraint k WHERE k.contype = 'f'
-            UNION ALL SELECT r.child, r.parent FROM discreet._multilevel_reference r),
         own(relation) AS (SELECT t FROM discreet._relation_family(:oid::oid) f, discreet._relation_family(f) t),
         up(relation) AS (
             SELECT relation FROM own
-            UNION SELECT t FROM up JOIN link k ON k.child = up.relation,
-                                discreet._relation_family(k.parent) f, discreet._relation_family(f) t),
+            UNION SELECT t FROM up, LATERAL (
+                    SELECT k.confrelid FROM pg_constraint k WHERE k.conrelid = up.relation AND k.contype = 'f'
+                    UNION ALL SELECT r.parent FROM discreet._multilevel_reference r WHERE r.child = up.relation
+                    OFFSET 0) AS link(parent),
+                discreet._relation_family(link.parent) f, discreet._relation_family(f) t),
         down(relation) AS (
             SELECT relation FROM own
-            UNION SELECT t FROM down JOIN link k ON k.parent = down.relation,
-                                discreet._relation_family(k.child) f, discreet._relation_family(f) t)
+            UNION SELECT t FROM down, LATERAL (
+                    SELECT k.conrelid FROM pg_depend d JOIN pg_constraint k ON k.oid = d.objid
+                    WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = down.relation
+                      AND d.classid = 'pg_constraint'::regclass AND k.contype = 'f' AND k.confrelid = down.relation
+                    UNION ALL SELECT r.child FROM discreet._multilevel_reference r WHERE r.parent = down.relation
+                    OFFSET 0) AS link(child),
+                discreet._relation_family(link.child) f, discreet._relation_family(f) t)
+"""
+
+LINKED = f"""
+    {LINKS}
     SELECT p.relation::text, p.dataset,
            p.relation IN (SELECT relation FROM up)
            OR EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f' AND k.conrelid = p.relation
                       AND p.unit_attnum = ANY (k.conkey) AND k.confrelid IN (SELECT relation FROM own)) AS people
-    FROM discreet._protected_table p
+    FROM (SELECT relation FROM up UNION SELECT relation FROM down) AS linked,
+         LATERAL (SELECT * FROM discreet._protected_table t WHERE t.relation = linked.relation OFFSET 0) AS p
     WHERE p.dataset IS NOT NULL AND p.relation <> :oid::oid
-      AND p.relation IN (SELECT relation FROM up UNION SELECT relation FROM down)
     ORDER BY 1
+"""
+
+# the table itself before others
+WRONG_UNIT = f"""
+    {LINKS}
+    SELECT p.relation::text, w.problem, w.hint
+    FROM discreet._protected_table p, discreet._wrong_unit(p) w
+    WHERE p.relation IN (SELECT relation FROM up UNION SELECT relation FROM down)
+    ORDER BY p.relation <> :oid::oid, 1 LIMIT 1
 """
 
 BELOW = """
@@ -102,7 +122,7 @@ class DatabaseCatalog:
         return Caller(row["rolname"], row["rolsuper"], row["curator"])
 
     def lock(self) -> None:
-        # not _protected_table: the event triggers write it, so everybody's DDL would wait for the curator
+        # not _protected_table: DDL on any protected table writes it, and would wait for the curator
         self._run("LOCK TABLE discreet._dataset IN SHARE ROW EXCLUSIVE MODE")
 
     def relation(self, name: str) -> Relation:
@@ -137,9 +157,10 @@ class DatabaseCatalog:
     def hashable(self, column: Column) -> bool:
         """Looks the hash function up, and calls it for no value."""
         try:
-            with self._plpy.subtransaction():
-                self._plpy.execute(f"SELECT hash_record_extended(ROW(NULL::{column.base_type}), 0)")
-        except self._plpy.SPIError:
+            self._plpy.execute(f"SELECT hash_record_extended(ROW(NULL::{column.base_type}), 0)")
+        except self._plpy.SPIError as error:
+            if not judges(error):
+                raise
             return False
         return True
 
@@ -147,9 +168,10 @@ class DatabaseCatalog:
         """Only for built-in types: the input function of a user's type would run with our rights."""
         require_built_in(column)
         try:
-            with self._plpy.subtransaction():
-                self._run(f"SELECT :value::{column.base_type}", value=value)
-        except self._plpy.SPIError:
+            self._run(f"SELECT :value::{column.base_type}", value=value)
+        except self._plpy.SPIError as error:
+            if not judges(error):
+                raise
             return False
         return True
 
@@ -158,14 +180,15 @@ class DatabaseCatalog:
         require_built_in(column)
         collate = "" if column.collation is None else f" COLLATE {column.collation}"
         try:
-            with self._plpy.subtransaction():
-                rows = self._run(
-                    "SELECT (array_agg(value ORDER BY place))[1:2] AS pair"
-                    " FROM unnest(:values::text[]) WITH ORDINALITY listed(value, place)"
-                    f" GROUP BY CAST(value AS {column.base_type}){collate} HAVING count(*) > 1 LIMIT 1",
-                    values=list(values),
-                )
-        except self._plpy.SPIError:
+            rows = self._run(
+                "SELECT (array_agg(value ORDER BY place))[1:2] AS pair"
+                " FROM unnest(:values::text[]) WITH ORDINALITY listed(value, place)"
+                f" GROUP BY CAST(value AS {column.base_type}){collate} HAVING count(*) > 1 LIMIT 1",
+                values=list(values),
+            )
+        except self._plpy.SPIError as error:
+            if not judges(error):
+                raise
             raise InvalidParameterError(
                 f'column "{column.name}" is of type {column.base_type}, whose values cannot be compared',
                 "Only columns that can be grouped by have categories.",
@@ -201,6 +224,19 @@ class DatabaseCatalog:
     def linked(self, relation: Relation) -> list[Neighbour]:
         rows = self._run(LINKED, oid=relation.oid)
         return [Neighbour(row["relation"], row["dataset"], row["people"]) for row in rows]
+
+    def wrong_unit(self, relation: Relation) -> WrongUnit | None:
+        rows = self._run(WRONG_UNIT, oid=relation.oid)
+        return WrongUnit(rows[0]["relation"], rows[0]["problem"], rows[0]["hint"]) if rows else None
+
+    def references_others(self, relation: Relation) -> bool:
+        rows = self._run(
+            "SELECT FROM discreet._protected_table p WHERE p.relation = :oid::oid AND p.policy <> 'public'"
+            " AND discreet._references_others(p)"
+            " AND (SELECT count(*) FROM discreet._columns_named(p.relation, p.unit)) = 1",
+            oid=relation.oid,
+        )
+        return len(rows) > 0
 
     def dataset(self, name: str) -> Dataset | None:
         rows = self._run(
@@ -260,7 +296,12 @@ class DatabaseCatalog:
                 oid=relation.oid,
             )[0]
             held = row["base"]
-        self._plpy.execute(f"LOCK TABLE ONLY {held} IN SHARE UPDATE EXCLUSIVE MODE")
+        # with its parts: one of them that ceases to inherit would not wait for a lock on the whole
+        self._plpy.execute(f"LOCK TABLE {held} IN SHARE UPDATE EXCLUSIVE MODE")
+        if not self._run(
+            "SELECT WHERE to_regclass(:name::text) = :oid::oid", name=relation.quoted_name, oid=relation.oid
+        ):
+            raise UndefinedObjectError(f"{relation.quoted_name} became another table meanwhile", "Call it again.")
 
     def direct_readers(self, relation: Relation) -> list[str]:
         rows = self._run("SELECT discreet._direct_readers(:oid::oid) AS readers", oid=relation.oid)
@@ -268,16 +309,15 @@ class DatabaseCatalog:
 
     def add_dataset(self, dataset: Dataset) -> None:
         try:
-            with self._plpy.subtransaction():
-                self._run(
-                    "INSERT INTO discreet._dataset"
-                    " (dataset, accounting, neighbours, response_quantum, answer_lifetime, owner)"
-                    " SELECT :name::text, :accounting::text, :neighbours::text, :quantum::interval,"
-                    " :lifetime::interval, rolname"
-                    " FROM pg_roles WHERE oid = discreet._caller()",
-                    name=dataset.name, accounting=dataset.accounting, neighbours=dataset.neighbours,
-                    quantum=dataset.response_quantum, lifetime=dataset.answer_lifetime,
-                )  # fmt: skip
+            self._run(
+                "INSERT INTO discreet._dataset"
+                " (dataset, accounting, neighbours, response_quantum, answer_lifetime, owner)"
+                " SELECT :name::text, :accounting::text, :neighbours::text, :quantum::interval,"
+                " :lifetime::interval, rolname"
+                " FROM pg_roles WHERE oid = discreet._caller()",
+                name=dataset.name, accounting=dataset.accounting, neighbours=dataset.neighbours,
+                quantum=dataset.response_quantum, lifetime=dataset.answer_lifetime,
+            )  # fmt: skip
         except self._plpy.SPIError as error:
             if getattr(error, "sqlstate", None) == "23514" and "lifetime" in str(error):
                 raise InvalidParameterError(
@@ -341,7 +381,7 @@ class DatabaseCatalog:
             " unit_type = excluded.unit_type WHERE _audit.unit IS NULL",
             oid=relation.oid, seed=secrets.randbits(64) - 2**63,
         )  # fmt: skip
-        self._run("SELECT discreet._follow_audits()")
+        self._run("SELECT discreet._follow_audits(ARRAY[:oid::oid])", oid=relation.oid)
         self._refuse_forgotten_answers(relation)
         self._run(
             "INSERT INTO discreet._audit_name (schema_name, table_name, relation, dataset)"

@@ -12,6 +12,7 @@ from discreet.core import curation, exemption
 from discreet.core.declarations import ColumnDescription, Dataset, Policy, given
 from discreet.core.errors import DiscreetError, RefusedShapeError
 from discreet.server.catalog import DatabaseCatalog
+from discreet.server.interrupts import CancelledError, Interruptible, watch_for_interrupts
 from discreet.server.plpy import Plpy
 
 Arguments = ParamSpec("Arguments")
@@ -21,15 +22,23 @@ Answer = TypeVar("Answer")
 def sql_errors(
     function: Callable[Concatenate[Plpy, Arguments], Answer],
 ) -> Callable[Concatenate[Plpy, Arguments], Answer]:
-    """Raises a DiscreetError as PostgreSQL's users know errors; language discreet_python drops the traceback."""
+    """Raises a DiscreetError as PostgreSQL's users know errors; language discreet_python drops the traceback.
+
+    A cancel ends what the function does.
+    """
 
     @wraps(function)
     def called(plpy: Plpy, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        watch_for_interrupts()
         try:
-            return function(plpy, *arguments, **named)
+            return function(Interruptible(plpy), *arguments, **named)
+        except CancelledError as cancelled:
+            raise cancelled.error from None
         except DiscreetError as error:
             fields = {} if error.hint is None else {"hint": error.hint}
             plpy.error(error.message, sqlstate=error.sqlstate, **fields)
+        except RecursionError:
+            plpy.error("an argument is nested too deeply", sqlstate="54001", hint="Write it with fewer levels.")
 
     return called
 
@@ -133,10 +142,10 @@ def check_installation(plpy: Plpy) -> Iterable[tuple[str, str, str]]:
 
 
 @sql_errors
-def selftest(plpy: Plpy) -> Iterable[tuple[str, bool, str]]:
-    from discreet.server.ops_selftest import findings
+def selftest(plpy: Plpy) -> Iterable[tuple[str, str, str, bool | None]]:
+    from discreet.server.ops_selftest import PASSED_OF, findings
 
-    return list(findings(plpy))
+    return [(item, status, finding, PASSED_OF[status]) for item, status, finding in findings(plpy)]
 
 
 @sql_errors
@@ -189,6 +198,7 @@ def sensitivity(
     upper: Decimal | None,
     n: int | None,
     neighbours: str | None,
+    may_be_null: bool | None,
 ) -> Decimal:
     from discreet.dp.sensitivity import sensitivity as sensitivity_of
 
@@ -198,6 +208,7 @@ def sensitivity(
         given("upper", upper),
         given("n", n),
         given("neighbours", neighbours),
+        given("may_be_null", may_be_null),
     )
 
 
@@ -231,6 +242,13 @@ def python_value(json_text: str | None, type_name: str | None) -> object:
 
 
 @sql_errors
+def check_questions(plpy: Plpy, questions: str) -> None:
+    from discreet.server.gate_statement import check_questions as check
+
+    check(plpy, questions)
+
+
+@sql_errors
 def ask(plpy: Plpy, sql: str, epsilon: Decimal | None, cursor_name: str | None) -> str:
     from discreet.server.gate import Gate
 
@@ -247,11 +265,17 @@ def lint(plpy: Plpy, sql: str) -> Iterable[tuple[str, str, str]]:
 
 
 @sql_errors
-def answer_columns(plpy: Plpy, sql: str) -> str:
+def answer_columns(plpy: Plpy, sql: str, epsilon: Decimal | None) -> str:
+    from discreet.dp.price import parse_epsilon
+    from discreet.gate.column_names import unique_names
     from discreet.gate.values import identifier
     from discreet.server.gate import Gate
 
-    return ", ".join(f"{identifier(name)} {type_name}" for name, type_name in Gate(plpy).columns(sql))
+    if epsilon is not None:  # a view keeps it, and would be refused whenever it is read
+        parse_epsilon(epsilon)
+    names, types = zip(*Gate(plpy).columns(sql), strict=True)
+    columns = zip(unique_names(names), types, strict=True)
+    return ", ".join(f"{identifier(name)} {type_name}" for name, type_name in columns)
 
 
 @sql_errors
@@ -265,11 +289,11 @@ def query_json(
 
 def json_object(row: list[tuple[str, str | None]]) -> str:
     """Columns may share a name in SQL, but not in JSON: the second count becomes count_2."""
-    shown: dict[str, str] = {}
-    for name, value in row:
-        again = sum(1 for known in shown if known == name or known.startswith(f"{name}_"))
-        shown[name if name not in shown else f"{name}_{again + 1}"] = "null" if value is None else value
-    return "{" + ", ".join(f"{json.dumps(name)}: {value}" for name, value in shown.items()) + "}"
+    from discreet.gate.column_names import unique_names
+
+    names = unique_names([name for name, _ in row])
+    values = ("null" if value is None else value for _, value in row)
+    return "{" + ", ".join(f"{json.dumps(name)}: {value}" for name, value in zip(names, values, strict=True)) + "}"
 
 
 @sql_errors

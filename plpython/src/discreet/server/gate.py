@@ -17,15 +17,24 @@ from functools import cached_property, partial
 from typing import Any
 
 from discreet.core.declarations import ENCODING, OTHER_DATABASE
-from discreet.core.errors import DiscreetError, RefusedShapeError, TouchedDataError
+from discreet.core.errors import (
+    DiscreetError,
+    DuplicateCursorError,
+    ExhaustedBudgetError,
+    InvalidParameterError,
+    RefusedShapeError,
+    TouchedDataError,
+)
+from discreet.gate.column_names import LONGEST_NAME
 from discreet.gate.finish import finished_sql, rows_sql
 from discreet.server import audited, citus, personal
-from discreet.server.acting import acting_role
+from discreet.server.acting import acting_role, refuse_unstartable
 from discreet.server.audited import AuditedAsked
 from discreet.server.gate_parser import load_parser
 from discreet.server.gate_trusted import trusted
 from discreet.server.mls_session_label import SessionLabel, held_label, hold_level, label_of_words
 from discreet.server.plpy import Plpy, prepared, run
+from discreet.server.verdicts import judges
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
@@ -33,6 +42,8 @@ DELTA_PART = Fraction(1, 100)
 MOST_TOLD = 8
 
 ASKER = "SELECT session_user::pg_catalog.text AS name, discreet._caller()"
+# at the tables of a question, before and after they are locked
+MOST_LOOKS = 3
 LEDGER = "SELECT discreet._ledger($1, $2) AS answer"
 SETTING = "SELECT pg_catalog.current_setting($1) AS value"
 SEARCH = "SELECT pg_catalog.set_config('search_path', $1, true)"
@@ -75,6 +86,14 @@ class Wish:
     noisily: bool = False
 
 
+def wish_of(
+    epsilon: Decimal | None, accuracy: Decimal | None, parameters: list[str | None] | None, with_error: bool
+) -> Wish:
+    if not all(value is None or isinstance(value, str) for value in parameters or ()):
+        raise RefusedShapeError("params is not a plain list", "Give one text per parameter: ARRAY['1', 'x'].")
+    return Wish(epsilon, accuracy, tuple(parameters or ()), with_error)
+
+
 class Gate:
     """`types`: those of the columns that the caller names for the answer, None in place of one that is not built in.
 
@@ -84,7 +103,6 @@ class Gate:
 
     def __init__(self, plpy: Plpy, types: list[str | None] | None = None) -> None:
         self._plpy = plpy
-        self._paused = 0.0
         self._types = types
         self.label: SessionLabel | None = None
         load_parser()
@@ -101,9 +119,7 @@ class Gate:
         with_error: bool = False,
     ) -> list[list[tuple[str, str | None]]]:
         """The rows of the answer, each value as JSON; what it costs is paid before a row is read."""
-        if not all(value is None or isinstance(value, str) for value in parameters or ()):
-            raise RefusedShapeError("params is not a plain list", "Give one text per parameter: ARRAY['1', 'x'].")
-        wish = Wish(epsilon, accuracy, tuple(parameters or ()), with_error)
+        wish = wish_of(epsilon, accuracy, parameters, with_error)
         with self.own_search_path() as path:
             return self.finished(*self.released(sql, wish, path, fresh))
 
@@ -148,10 +164,22 @@ class Gate:
         from discreet.gate.values import identifier, literal
 
         with self.own_search_path() as path:
+            self.refuse_cursor(cursor)  # before the question is charged
             asked, rows = self.released(sql, Wish(epsilon), path, fresh=False)
             held = literal(json.dumps(rows)) + "::pg_catalog.jsonb"
             select = rows_sql(asked.plan).replace("$1", held, 1)
             self._plpy.execute(f"DECLARE {identifier(cursor)} NO SCROLL CURSOR FOR {select}")
+
+    def refuse_cursor(self, cursor: str) -> None:
+        """Refuses a name that no cursor can be opened under now."""
+        if not cursor:
+            raise InvalidParameterError("cursor_name must not be empty", "Give a name, or leave it out: 'answer'.")
+        if len(cursor.encode()) > LONGEST_NAME:
+            raise InvalidParameterError(
+                f"cursor_name is longer than {LONGEST_NAME} bytes", "PostgreSQL would truncate it: give a shorter one."
+            )
+        if run(self._plpy, "SELECT name FROM pg_catalog.pg_cursors WHERE name = :cursor::text", cursor=cursor):
+            raise DuplicateCursorError(f'cursor "{cursor}" already exists', "CLOSE it first, or give another name.")
 
     def columns(self, sql: str) -> list[tuple[str, str]]:
         """Name and type of every column of the answer; nothing is asked."""
@@ -189,13 +217,25 @@ class Gate:
         return tree, self.described(path, named_relations(tree), function_names(tree))
 
     def question(self, sql: str, wish: Wish, path: list[str]) -> Any:
+        """What is asked, with its price.
+
+        The tables are locked when the native statements are prepared. What was described before may be another
+        transaction's past by then, as a key that it has dropped: so it is described again under the lock.
+        """
+        for _ in range(MOST_LOOKS):
+            tree, described = self.resolved(sql, path)
+            asked = self.understood(sql, tree, described, wish, path)
+            if self.resolved(sql, path)[1] == described:
+                return asked
+        raise RefusedShapeError("the tables of the question are being altered", "Ask again.")
+
+    def understood(self, sql: str, tree: Any, described: dict[str, Any], wish: Wish, path: list[str]) -> Any:
         from discreet.gate.parse import function_names
         from discreet.gate.plan import plan as planned
         from discreet.gate.refusal import quoting
         from discreet.gate.schema import schema_from_json
         from discreet.gate.times import with_moment
 
-        tree, described = self.resolved(sql, path)
         schema = schema_from_json(described)
         for view in schema.views.values():
             with_moment(view.select, self.moment)
@@ -331,8 +371,10 @@ class Gate:
             single = Fraction(plan.dataset.delta_limit) * DELTA_PART
         if single == 0:
             raise RefusedShapeError(
-                "the groups are not known beforehand, and their existence may tell of a person",
-                "A curator declares the categories with discreet.describe_column(), or gives the dataset a delta.",
+                f"this question needs delta for groups that are not declared; dataset {plan.dataset.name} has none",
+                "A curator can declare the groups:"
+                " SELECT discreet.describe_column(table, column, categories => ARRAY[…]);"
+                " a new dataset can have delta: discreet.create_dataset(name, epsilon, delta).",
             )
         return single * len(unknown)
 
@@ -354,9 +396,10 @@ class Gate:
     def before_data(self, sql: str) -> Any:
         """Runs SQL without data; what the server does not like about it is the question's own fault."""
         try:
-            with self._plpy.subtransaction():
-                return self._plpy.execute(sql)
+            return self._plpy.execute(sql)
         except self._plpy.SPIError as error:
+            if not judges(error):
+                raise
             raise RefusedShapeError(
                 f"PostgreSQL does not understand the question: {error}", "Check types and names."
             ) from None
@@ -379,22 +422,40 @@ class Gate:
     def prepared(self, native: list[str], asked: Any) -> None:
         """Lets the server analyse statements, and put an answer without rows together: LIMIT -1 fails there already."""
         try:
-            with self._plpy.subtransaction():
-                for sql in native:
-                    self._plpy.prepare(sql, [])
-                self._plpy.execute(self._plpy.prepare(finished_sql(asked.plan, self._types), ["jsonb"]), ["[]"])
+            for sql in native:
+                self._plpy.prepare(sql, [])
+            self._plpy.execute(self._plpy.prepare(finished_sql(asked.plan, self._types), ["jsonb"]), ["[]"])
         except self._plpy.SPIError as error:
+            if not judges(error):
+                raise
             # ln(count(*)) over an answer fails where that has no rows
-            if len(asked.plan.levels) > 1 and of_values(error):
-                return
-            raise RefusedShapeError(
-                f"PostgreSQL does not understand the question: {error}", "Check types and names."
-            ) from None
+            if not (len(asked.plan.levels) > 1 and of_values(error)):
+                raise RefusedShapeError(
+                    f"PostgreSQL does not understand the question: {error}", "Check types and names."
+                ) from None
+        refuse_unstartable(self._plpy, asked.acting, native)
 
     def recalled(self, asked: Asked) -> list[list[object]] | None:
         request = {"role": self.session_user(), "key": asked.key, "dataset": asked.plan.dataset.name}
         found = self.ledger("recall", request)
         return None if found is None else list(found)
+
+    def due(self, asked: Asked) -> dict[str, Any]:
+        """What a question takes from the limits of its dataset; under policy 'personal', from those of the role."""
+        personal = asked.plan.personal is not None
+        return {
+            "dataset": asked.plan.dataset.name,
+            "amount": decimal_text(asked.epsilon if personal else asked.amount),
+            "delta": decimal_text(Fraction(0) if personal else asked.delta),
+            "personal": personal,
+            "label": None if self.label is None else self.label.bits,
+        }
+
+    def refuse_shortage(self, dues: list[dict[str, Any]]) -> None:
+        """Refuses what the limits do not leave now; the charge itself looks again."""
+        short = self.ledger("shortage", {"role": self.session_user(), "dues": dues})
+        if short["message"] is not None:
+            raise ExhaustedBudgetError(short["message"], short["hint"])
 
     def charged(self, asked: Asked, sql: str) -> dict[str, Any]:
         request = {
@@ -428,19 +489,13 @@ class Gate:
                 of_sets = iter(personal.totals_of_payers(self._plpy, asked.plan, asked.epsilon, asked.acting))
             for keys, terms, found in zip(sets, asked.terms, of_sets, strict=True):
                 known = domain_groups(asked.plan, keys, asked.texts)
-                rows += measure(asked.plan, terms, known, found, self.pause)
+                rows += measure(asked.plan, terms, known, found)
         except Exception as error:
             if is_interrupt(error):
                 raise
             self._plpy.log(f"discreet: {type(error).__name__} after the data was touched: {error}")
             raise TouchedDataError from None
         return rows
-
-    def pause(self) -> None:
-        """Lets a cancel or a timeout end the work: PostgreSQL looks for them when it runs something."""
-        if time.monotonic() - self._paused > 0.1:
-            self._plpy.execute("SELECT")
-            self._paused = time.monotonic()
 
     def stored(self, asked: Asked, rows: list[list[object]]) -> None:
         from discreet.gate.accuracy import accuracy
@@ -451,10 +506,11 @@ class Gate:
     def finished(self, asked: Any, rows: list[list[object]]) -> list[list[tuple[str, str | None]]]:
         """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
         try:
-            with self._plpy.subtransaction():
-                plan = self._plpy.prepare(finished_sql(asked.plan, self._types), ["jsonb"])
-                shown = self._plpy.execute(plan, [json.dumps(rows)])
+            plan = self._plpy.prepare(finished_sql(asked.plan, self._types), ["jsonb"])
+            shown = self._plpy.execute(plan, [json.dumps(rows)])
         except self._plpy.SPIError as error:
+            if not judges(error):
+                raise
             raise RefusedShapeError(
                 f"the answer could not be put together: {error}", "Ask for the plain aggregates."
             ) from None

@@ -32,7 +32,7 @@ def explain(plpy: Plpy, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
         try:
             asked = gate.question(sql, Wish(epsilon), path)
         except DiscreetError as error:
-            return {"refused": {"code": error.sqlstate, "message": error.message, "hint": error.hint}}
+            return {"refused": refusal(error)}
         if isinstance(asked, AuditedAsked):
             return explained(
                 gate, asked, lambda: for_everybody(gate, gate.question(sql, Wish(epsilon, noisily=True), path))
@@ -47,6 +47,8 @@ def for_everybody(gate: Gate, asked: Asked) -> dict[str, Any]:
     from discreet.gate.exactness import exactness, groups_told
 
     plan, terms = asked.plan, asked.terms
+    # an answer in the store was paid for: whether it is there is history, and whoever may ask may have it
+    stored = gate.recalled(asked) is not None
     return (
         {
             "dataset": plan.dataset.name,
@@ -56,12 +58,25 @@ def for_everybody(gate: Gate, asked: Asked) -> dict[str, Any]:
             "measurements": len(plan.measurements),
             "outputs": [found.told() for found in exactness(plan, terms)],
             "groups": groups_told(plan, terms),
-            # an answer in the store was paid for: whether it is there is history, and whoever may ask may have it
-            "stored": gate.recalled(asked) is not None,
+            "stored": stored,
         }
+        | ({} if stored else shortage(gate, asked))
         | ({} if gate.label is None else {"label": gate.label.text})
         | (personal.told(plan.personal) if plan.personal is not None else {})
     )
+
+
+def shortage(gate: Gate, asked: Asked) -> dict[str, Any]:
+    """The refusal, where the limits do not leave the price."""
+    try:
+        gate.refuse_shortage([gate.due(asked)])
+    except DiscreetError as error:
+        return {"refused": refusal(error)}
+    return {}
+
+
+def refusal(error: DiscreetError) -> dict[str, Any]:
+    return {"code": error.sqlstate, "message": error.message, "hint": error.hint}
 
 
 def for_curators(gate: Gate, asked: Asked) -> dict[str, Any]:

@@ -48,9 +48,8 @@ def rows(plpy: Plpy, statement: Statement, role: int) -> Iterator[list[Any]]:
     texts = None
     for sql in limited:
         try:
-            with plpy.subtransaction():
-                texts = run_as(plpy, role, sql)
-                break
+            texts = run_as(plpy, role, sql)
+            break
         except plpy.SPIError as error:
             if getattr(error, "sqlstate", None) != PROGRAM_LIMIT_EXCEEDED:
                 raise

@@ -25,6 +25,7 @@ TRUSTED = """
                           WHERE h.inhrelid = t.relid AND h.inhparent = t.parentrelid)) AS has_other_parts,
            ARRAY(SELECT a.attname::pg_catalog.text FROM pg_catalog.pg_attribute a
                  WHERE a.attrelid = c.oid AND a.attnum > 0 AND a.attnotnull) AS never_null,
+           c.relrowsecurity AS row_security, discreet._files_of(c.oid) AS files,
            ARRAY(SELECT (SELECT pg_catalog.jsonb_agg(a.attname)::text FROM pg_catalog.pg_attribute a
                          WHERE a.attrelid = c.oid AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
                  FROM pg_catalog.pg_index i
@@ -61,13 +62,24 @@ def as_seen(relation: dict[str, Any], row: Row) -> dict[str, Any]:
     """What is unique, and never NULL, in the asker's snapshot too: an older one may hold rows from before that was so.
 
     An index of a plain parent does not see the rows of tables that inherit from it, nor did one see those of a
-    partition that has been attached since.
+    partition that has been attached since. Rows of COPY FREEZE are in new files, and an older snapshot sees them, too.
     """
-    unique = set() if row["has_other_parts"] else {frozenset(json.loads(key)) for key in row["unique_keys"]}
+    same_files = row["files"] == relation["files"]
+    held = same_files and not row["has_other_parts"]
+    unique = {frozenset(json.loads(key)) for key in row["unique_keys"]} if held else set()
+    never_null = row["never_null"] if same_files else []
     kept = [key for key in relation["unique_keys"] if frozenset(key) in unique]
     protection = relation["protection"]
     if protection is not None:
         unit = protection["unit"]
-        single = protection["single"] and frozenset([unit]) in unique and unit in row["never_null"]
+        single = protection["single"] and frozenset([unit]) in unique and unit in never_null
         protection = protection | {"single": single}
-    return relation | {"unique_keys": kept, "protection": protection}
+    columns = [
+        column | {"not_null": column["not_null"] and column["name"] in never_null} for column in relation["columns"]
+    ]
+    hides_rows = relation["row_security"] or row["row_security"]
+    # what is described is part of the key of a stored answer, which no version of the data is
+    known = {name: value for name, value in relation.items() if name != "files"}
+    return known | {
+        "unique_keys": kept, "protection": protection, "columns": columns, "row_security": hides_rows,
+    }  # fmt: skip

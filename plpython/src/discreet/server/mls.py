@@ -126,9 +126,8 @@ def make_multilevel(plpy: Plpy, relation: str | None, key: list[str] | None, col
     refuse_nulls(plpy, source, table)
     log(plpy, "mls_table", source.quoted_name, key=key)
     try:
-        with plpy.subtransaction():
-            for statement in conversion.changes(old, table, constraints):
-                plpy.execute(statement)
+        for statement in conversion.changes(old, table, constraints):
+            plpy.execute(statement)
     except plpy.SPIError as error:
         if getattr(error, "sqlstate", None) == "23505":
             raise InvalidParameterError(
@@ -150,6 +149,12 @@ def make_multilevel(plpy: Plpy, relation: str | None, key: list[str] | None, col
              "sources": each.sources} for each in table.generated]),
         former=json.dumps(former),
     )  # fmt: skip
+    for act in triggers.ACTS:
+        run(
+            plpy, "INSERT INTO discreet._multilevel_trigger (relation, name, function)"
+                  " VALUES (to_regclass(:view::text), :name::name, :function::name)",
+            view=table.view, name=triggers.trigger_name(act), function=f"{table.base_name}_{act}",
+        )  # fmt: skip
 
 
 def taken_names(plpy: Plpy, source: Relation) -> frozenset[str]:
@@ -188,7 +193,7 @@ def create_functions(plpy: Plpy, table: Table, owner: str, create: str) -> None:
     # the bodies of functions are theirs to check when they run
     for statement in triggers.functions(table):
         plpy.execute(f"{create} {statement}")
-    for act in ("insert", "update", "delete"):
+    for act in triggers.ACTS:
         plpy.execute(f"ALTER FUNCTION {table.part(act)}() OWNER TO {owner}")
         plpy.execute(f"REVOKE ALL ON FUNCTION {table.part(act)}() FROM PUBLIC")
     plpy.execute(f"ALTER FUNCTION {table.part('load')}({table.view}) OWNER TO {owner}")
@@ -253,23 +258,18 @@ def refuse_protected(plpy: Plpy, table: Table, view: int) -> None:
 
 
 def drop_view(plpy: Plpy, table: Table, view: int) -> None:
+    # functions of triggers go with the view that they were made for
+    made = run(
+        plpy, "SELECT DISTINCT function AS name FROM discreet._multilevel_trigger WHERE relation = :oid::oid", oid=view
+    )
     run(plpy, "DELETE FROM discreet._multilevel_reference WHERE child = :oid::oid", oid=view)
     run(plpy, "DELETE FROM discreet._multilevel_table WHERE relation = :oid::oid", oid=view)
-    # functions of rules and limits go with the view that they were made for
-    rules = run(
-        plpy, "SELECT DISTINCT tgfoid::regprocedure::text AS name FROM pg_trigger WHERE tgrelid = :oid::oid"
-              " AND tgname ~ '^(rule|limit|update limit) '",
-        oid=view,
-    )  # fmt: skip
     plpy.execute(f"DROP FUNCTION {table.part('load')}({table.view})")
     plpy.execute(f"DROP VIEW {table.view}")
     for part in VIEWS:
         plpy.execute(f"DROP VIEW IF EXISTS {table.part(part)}")
-    for rule in rules:
-        if not rule["name"].startswith("discreet."):
-            plpy.execute(f"DROP FUNCTION {rule['name']}")
-    for act in ("insert", "update", "delete"):
-        plpy.execute(f"DROP FUNCTION {table.part(act)}()")
+    for function in made:
+        plpy.execute(f"DROP FUNCTION {identifier(table.schema)}.{identifier(function['name'])}()")
     for reference in table.references:
         rebuild(plpy, reference.parent)
 
@@ -300,15 +300,18 @@ def plain(plpy: Plpy, relation: str | None) -> None:
     log(plpy, "mls_plain", table.view)
     former = json.loads(row["former"])
     privileges = list(run(plpy, PRIVILEGES, oid=row["view"]))
+    # before rows are put back into it: triggers of others would run then, and TRUNCATE refuses them
+    plpy.execute(f"LOCK TABLE ONLY {table.base} IN ACCESS EXCLUSIVE MODE")
     for statement in conversion.unlabelled(table):
         plpy.execute(statement)
     drop_view(plpy, table, row["view"])
     for statement in conversion.back(table, former):
         plpy.execute(statement)
     try:
-        with plpy.subtransaction():
-            plpy.execute(conversion.key_again(table, former))
-    except plpy.SPIError:
+        plpy.execute(conversion.key_again(table, former))
+    except plpy.SPIError as error:
+        if getattr(error, "sqlstate", None) != "23505":
+            raise
         plpy.warning(
             f"several versions of one key are rows of {table.view} now, so its key is no longer unique",
             hint="Settle them, and add the key again.",

@@ -7,9 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from discreet.core.declarations import given
-from discreet.core.errors import InsufficientPrivilegeError, InvalidParameterError, UndefinedObjectError
+from discreet.core.errors import (
+    BrokenRuleError,
+    InsufficientPrivilegeError,
+    InvalidParameterError,
+    UndefinedObjectError,
+)
 from discreet.mls import acts
-from discreet.mls.labels import dominates
+from discreet.mls.labels import dominates, joins
 from discreet.mls.table import OWN, Table
 from discreet.server.entry import sql_errors
 from discreet.server.mls import lattice, log, named_table
@@ -87,6 +92,41 @@ def own_cells(table: Table, row: Any, names: list[str]) -> list[Any]:
     return columns
 
 
+def labels_below(plpy: Plpy, table: Table, key: str, lower: int, label: int) -> list[int]:
+    """Labels below that of the session that may see an entity otherwise once a cell is lowered.
+
+    What a label sees depends on which rows it dominates. So the label to which is lowered is enough, and each join of
+    it with labels of rows. Those that the session does not dominate are not asked for: it would be told of them.
+    """
+    rows = execute(plpy, acts.live_labels(table), ["jsonb", "bigint"], key, label)
+    return [each for each in joins(lower, [int(row["label"]) for row in rows]) if each != label]
+
+
+class Judge:
+    """Refuses an act after which a label is shown a row that violates a CHECK, and was not shown it before."""
+
+    def __init__(self, plpy: Plpy, table: Table, key: str, labels: list[int]) -> None:
+        self._plpy, self._table, self._key, self._labels = plpy, table, key, labels
+        self._before = self._broken()
+
+    def _broken(self) -> set[tuple[int, str, str]]:
+        if not self._table.checks:
+            return set()
+        return {
+            (label, row["name"], row["text"])
+            for label in self._labels
+            for row in execute(self._plpy, acts.broken_rows(self._table, label), ["jsonb"], self._key)
+        }
+
+    def refuse_broken(self) -> None:
+        for label, name, _ in sorted(self._broken() - self._before):
+            shown = run(self._plpy, "SELECT discreet._label(:label::bigint) AS text", label=label)[0]["text"]
+            raise BrokenRuleError(
+                f"label {shown} would see a row of multilevel table {self._table.view} that violates check {name}",
+                "Change other columns with it, or before.",
+            )
+
+
 @sql_errors
 def declassify(
     plpy: Plpy,
@@ -115,20 +155,24 @@ def declassify(
         raise InvalidParameterError(
             f"label {to_label} does not dominate that of the key", "Nobody there knows of the entity."
         )
+    judge = Judge(plpy, table, wanted, labels_below(plpy, table, wanted, lower, label))
     log(plpy, "mls_declassify", table.view, key=json.loads(wanted), columns=columns, to=to_label, reason=reason)
     types = ["jsonb", "bigint", "bigint"]
     if lower == int(row["key_label"]):
         below = execute(plpy, acts.row_at(table), types, wanted, row["entity"], lower)
-        if len(below) == 0 or below[0]["dead"]:
+        if len(below) == 0:
             raise UndefinedObjectError(
                 f"the entity was deleted at label {to_label}", "Insert it there anew, and then declassify."
             )
         lowered = execute(plpy, acts.lower_to_root(table, cells), types[:2], wanted, row["id"])
     else:
         lowered = execute(plpy, acts.lower_to_row(table, cells), types, wanted, row["id"], lower)
-    if lowered.nrows() != 1:  # the value would be in no row
+    if (
+        lowered.nrows() != 1  # the value would be in no row
+        or execute(plpy, acts.borrow(table, cells), types, wanted, row["id"], lower).nrows() != 1
+    ):
         raise UndefinedObjectError(f"the entity has no row at label {to_label}", "mls_report() shows the versions.")
-    execute(plpy, acts.borrow(table, cells), types, wanted, row["id"], lower)
+    judge.refuse_broken()
 
 
 @sql_errors
@@ -144,10 +188,15 @@ def uplevel(plpy: Plpy, relation: str | None, key: str | None, column_name: str 
     if row["is_root"]:
         raise InvalidParameterError("the entity has no row below that of the session", "Nothing can be accepted.")
     below = execute(plpy, acts.row_at(table), ["jsonb", "bigint", "bigint"], wanted, row["entity"], lower)
+    nothing = UndefinedObjectError(f"the entity has no row at label {from_label}", "mls_report() shows the versions.")
     if len(below) == 0:
-        raise UndefinedObjectError(f"the entity has no row at label {from_label}", "mls_report() shows the versions.")
+        raise nothing
+    judge = Judge(plpy, table, wanted, [label])
     log(plpy, "mls_uplevel", table.view, key=json.loads(wanted), column=column_name, **{"from": from_label})
-    execute(plpy, acts.borrow(table, cells), ["jsonb", "bigint", "bigint"], wanted, row["id"], lower)
+    borrowed = execute(plpy, acts.borrow(table, cells), ["jsonb", "bigint", "bigint"], wanted, row["id"], lower)
+    if borrowed.nrows() != 1:  # it was deleted meanwhile
+        raise nothing
+    judge.refuse_broken()
 
 
 @sql_errors
@@ -183,7 +232,4 @@ def purge(plpy: Plpy, relation: str | None, reason: str | None) -> int:
     if not given("reason", reason).strip():
         raise InvalidParameterError("no reason is given", "Whoever reads the log shall know why.")
     log(plpy, "mls_purge", table.view, reason=reason)
-    removed = 0
-    while (last := plpy.execute(acts.purge(table)).nrows()) > 0:
-        removed += last
-    return removed
+    return int(plpy.execute(acts.purge(table)).nrows())

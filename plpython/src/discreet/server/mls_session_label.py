@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from discreet.core.errors import InsufficientPrivilegeError, NoAccessError
 from discreet.server.plpy import Plpy, prepared
+from discreet.server.verdicts import judges
 
 LABEL = "SELECT bits, discreet._label(bits) AS text, session_user AS role FROM discreet._session_label() AS bits"
 WRITTEN = "SELECT discreet._label_bits(discreet._label(NULL)) AS bits"
@@ -32,8 +33,7 @@ def hold_level(plpy: Plpy, level: str) -> None:
 def held_label(plpy: Plpy) -> SessionLabel:
     """The label of the session, held as its wish."""
     try:
-        with plpy.subtransaction():
-            row = plpy.execute(prepared(plpy, LABEL))[0]
+        row = plpy.execute(prepared(plpy, LABEL))[0]
     except plpy.SPIError as error:
         if getattr(error, "sqlstate", None) != INSUFFICIENT_PRIVILEGE:
             raise
@@ -50,8 +50,9 @@ def held_label(plpy: Plpy) -> SessionLabel:
 def label_of_words(plpy: Plpy) -> int | None:
     """The label of what the session writes: NULL without a clearance. What the session reads does not change it."""
     try:
-        with plpy.subtransaction():
-            bits = plpy.execute(prepared(plpy, WRITTEN))[0]["bits"]
-    except plpy.SPIError:  # a wish that the session cannot have
-        return HIGHEST
+        bits = plpy.execute(prepared(plpy, WRITTEN))[0]["bits"]
+    except plpy.SPIError as error:
+        if not judges(error):
+            raise
+        return HIGHEST  # a wish that the session cannot have
     return None if bits is None else int(bits)

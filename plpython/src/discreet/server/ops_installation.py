@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 
 import discreet
@@ -14,7 +15,8 @@ from discreet.server.ops_openings import PROBLEM, WARNING, Finding, closed_schem
 from discreet.server.plpy import Plpy, run
 
 OK = "ok"
-DEPENDENCIES = ("pglast", "opendp", "numpy")
+# what plpython/requirements.in names; what these need in turn is told only where it is wrong
+DEPENDENCIES = ("pglast", "opendp", "numpy", "scipy")
 # how many rows and blocks a table has, how many were read, how much was written: docs/threats.md closes them
 SIDE_DOORS = (
     r"^pg_((relation|table|indexes|total_relation|database|tablespace)_size|current_wal_(insert_|flush_)?lsn|stat_get_("
@@ -34,7 +36,8 @@ def findings(plpy: Plpy) -> Iterator[Finding]:
     checks: list[Callable[[Plpy], Iterator[Finding]]] = [
         version, interpreter, dependencies, encoding, library, ledger, event_triggers, group_roles, direct_readers,
         missing_limits, published_tables,
-        divided_people, watching_roles, cleared_roles, hidden_readers, side_doors, statement_statistics,
+        divided_people, wrong_units, watching_roles, cleared_roles, hidden_readers, trigger_holders,
+        foreign_triggers, side_doors, statement_statistics,
         definer_functions, readable_views, closed_schemas,
     ]  # fmt: skip
     for check in checks:
@@ -70,18 +73,32 @@ def package_folder() -> Path:
 
 def dependencies(plpy: Plpy) -> Iterator[Finding]:
     load_parser()
-    for name in DEPENDENCIES:
-        try:
-            module = __import__(name)
-            found = metadata.version(name)
-        except ImportError as error:
-            yield name, PROBLEM, f"cannot be imported ({error}): run make install again"
-            continue
-        where = Path(module.__file__ or "")
-        if package_folder() in where.parents:
-            yield name, OK, found
-        else:
-            yield name, WARNING, f"{found} is imported from {where.parent}, not from the package folder"
+    pinned = locked_versions(package_folder() / "requirements.lock")
+    for name in (*DEPENDENCIES, *sorted(pinned.keys() - set(DEPENDENCIES))):
+        status, finding = dependency(name, pinned.get(name))
+        if name in DEPENDENCIES or status != OK:
+            yield name, status, finding
+
+
+def locked_versions(lock: Path) -> dict[str, str]:
+    """The version of each package that a lock file pins; none where there is no such file."""
+    text = lock.read_text(encoding="utf-8") if lock.exists() else ""
+    return dict(re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", text, re.MULTILINE))
+
+
+def dependency(name: str, pinned: str | None) -> tuple[str, str]:
+    """Whether a package is that of the package folder, in the version that was locked."""
+    try:
+        package = metadata.distribution(name)
+        module = import_module(name) if name in DEPENDENCIES else None
+    except ImportError as error:
+        return PROBLEM, f"cannot be imported ({error}): run make install again"
+    where = Path(str(package.locate_file(""))) if module is None else Path(module.__file__ or "").parent.parent
+    if package.version != pinned:
+        return PROBLEM, f"version {package.version} is installed, {pinned or 'none'} is locked: run make install again"
+    if where.resolve() != package_folder().resolve():
+        return WARNING, f"{package.version} is imported from {where}, not from the package folder"
+    return OK, package.version
 
 
 def encoding(plpy: Plpy) -> Iterator[Finding]:
@@ -129,11 +146,13 @@ def library(plpy: Plpy) -> Iterator[Finding]:
 
 def ledger(plpy: Plpy) -> Iterator[Finding]:
     try:
-        with plpy.subtransaction():
-            reply = run(plpy, "SELECT a->>'role' AS role, a->>'synchronous_commit' AS commit,"
-                              " a->>'read_only' AS read_only"
-                              " FROM discreet._ledger('ping', '{}') a")[0]  # fmt: skip
-    except plpy.SPIError:
+        reply = run(plpy, "SELECT a->>'role' AS role, a->>'synchronous_commit' AS commit,"
+                          " a->>'read_only' AS read_only"
+                          " FROM discreet._ledger('ping', '{}') a")[0]  # fmt: skip
+    except plpy.SPIError as error:
+        # PL/Python has no class for codes of ours: all others are errors of PostgreSQL
+        if type(error) is not plpy.SPIError:
+            raise
         yield (
             "ledger",
             PROBLEM,
@@ -153,14 +172,20 @@ def ledger(plpy: Plpy) -> Iterator[Finding]:
 
 
 def event_triggers(plpy: Plpy) -> Iterator[Finding]:
+    # the hooks follow; sessions that begin without the library get it from this trigger
     rows = run(
         plpy,
-        "SELECT evtname FROM pg_event_trigger WHERE evtname LIKE 'discreet%' AND evtenabled IN ('O', 'A')",
+        "SELECT FROM pg_event_trigger WHERE evtname = 'discreet_load_before_ddl' AND evtenabled = 'A'",
     )
-    if len(rows) == 2:
+    if len(rows) == 1:
         yield "event triggers", OK, "renamed and dropped tables and columns are followed"
     else:
-        yield "event triggers", PROBLEM, "disabled: run ALTER EVENT TRIGGER … ENABLE for both of discreet"
+        yield (
+            "event triggers",
+            PROBLEM,
+            "sessions without the library do not follow renamed and dropped tables: "
+            "run ALTER EVENT TRIGGER discreet_load_before_ddl ENABLE ALWAYS",
+        )
 
 
 def group_roles(plpy: Plpy) -> Iterator[Finding]:
@@ -263,6 +288,22 @@ def divided_people(plpy: Plpy) -> Iterator[Finding]:
         )
 
 
+def wrong_units(plpy: Plpy) -> Iterator[Finding]:
+    """A foreign key made after the table was protected, or a declaration that is older than the check of protect()."""
+    rows = run(
+        plpy,
+        "SELECT w.problem, w.hint, p.relation::text AS relation"
+        " FROM discreet._protected_table p, discreet._wrong_unit(p) w ORDER BY p.relation::text",
+    )
+    for row in rows:
+        yield (
+            "wrong units",
+            PROBLEM,
+            f"{row['problem']}; questions about {row['relation']} are refused. Call discreet.unprotect() and protect "
+            f"it anew. {row['hint']}",
+        )
+
+
 def watching_roles(plpy: Plpy) -> Iterator[Finding]:
     """Analysts who can see statistics or all data beside the budget."""
     rows = run(
@@ -326,6 +367,49 @@ def hidden_readers(plpy: Plpy) -> Iterator[Finding]:
             PROBLEM,
             f"{row['base']} holds rows of all labels of multilevel table {row['view']}, and can be read by: "
             f"{row['roles']}",
+        )
+
+
+def trigger_holders(plpy: Plpy) -> Iterator[Finding]:
+    """Grants by which others put triggers on multilevel tables; these do not run, but COPY FROM is refused then."""
+    rows = run(
+        plpy,
+        "SELECT c.oid::regclass::text AS relation, string_agg(DISTINCT coalesce(r.rolname, 'PUBLIC'), ', ') AS grantees"
+        " FROM discreet._multilevel_table m JOIN pg_class c ON c.oid IN (m.relation, m.base)"
+        " CROSS JOIN aclexplode(c.relacl) a LEFT JOIN pg_roles r ON r.oid = a.grantee"
+        " WHERE a.privilege_type = 'TRIGGER' AND a.grantee <> c.relowner AND r.rolsuper IS NOT TRUE"
+        " GROUP BY c.oid ORDER BY 1",
+    )
+    for row in rows:
+        yield (
+            "trigger holders",
+            WARNING,
+            f"TRIGGER on {row['relation']} of a multilevel table is granted to: {row['grantees']}. Their triggers do "
+            f"not run, but make COPY FROM fail: REVOKE TRIGGER ON {row['relation']} FROM {row['grantees']}",
+        )
+
+
+def foreign_triggers(plpy: Plpy) -> Iterator[Finding]:
+    """What stands on multilevel tables beside the triggers that discreet made."""
+    rows = run(
+        plpy,
+        "SELECT t.tgrelid::regclass::text AS relation, format('TRIGGER %I', t.tgname) AS what"
+        " FROM discreet._multilevel_table m JOIN pg_trigger t ON t.tgrelid IN (m.relation, m.base)"
+        " JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid"
+        " JOIN pg_roles r ON r.oid = p.proowner"
+        " WHERE NOT EXISTS (SELECT FROM discreet._multilevel_trigger o WHERE o.relation = t.tgrelid"
+        " AND o.name = t.tgname AND o.function = p.proname AND (p.proowner = c.relowner OR r.rolsuper)"
+        " AND t.tgqual IS NULL)"
+        " UNION ALL SELECT r.ev_class::regclass::text, format('RULE %I', r.rulename)"
+        " FROM discreet._multilevel_table m JOIN pg_rewrite r ON r.ev_class IN (m.relation, m.base)"
+        " WHERE r.rulename <> '_RETURN' ORDER BY 1, 2",
+    )
+    for row in rows:
+        yield (
+            "foreign triggers",
+            PROBLEM,
+            f"{row['relation']} of a multilevel table has {row['what']}, which is not discreet's and does not run: "
+            f"DROP {row['what']} ON {row['relation']}",
         )
 
 

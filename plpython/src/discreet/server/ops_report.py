@@ -14,6 +14,7 @@ from discreet.ops.forecast import WINDOW, Spending
 from discreet.ops.page import Asker, Budget, Dataset, Exactness, History, Multilevel, Release, page
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy, Result, run
+from discreet.server.verdicts import judges
 
 AT_MOST_DOTS = 300
 
@@ -139,10 +140,11 @@ def spending(rows: list[Any]) -> Spending:
 def multilevel(plpy: Plpy, relation: str) -> Multilevel:
     """As far as the session sees it; a curator without a right to the table, or a clearance, sees nothing of it."""
     try:
-        with plpy.subtransaction():
-            rows: Result = run(plpy, VERSIONS, relation=relation)
-            return Multilevel(relation, int(rows[0]["entities"]), json.loads(rows[0]["columns"]))
+        rows: Result = run(plpy, VERSIONS, relation=relation)
+        return Multilevel(relation, int(rows[0]["entities"]), json.loads(rows[0]["columns"]))
     except plpy.SPIError as error:
+        if not judges(error):
+            raise
         return Multilevel(relation, None, {}, str(error).splitlines()[0])
 
 

@@ -13,7 +13,11 @@ from discreet.server.acting import acting_role, run_as
 from discreet.server.gate import Gate
 from discreet.server.plpy import Plpy
 
-Finding = tuple[str, bool, str]
+PASSED, FAILED, NOT_TRIED = "passed", "failed", "not tried"
+# for scripts: what was not tried is neither
+PASSED_OF = {PASSED: True, FAILED: False, NOT_TRIED: None}
+Finding = tuple[str, str, str]  # item, one of these, what was found or why nothing was tried
+NUMBERS = {"smallint", "integer", "bigint", "numeric", "real", "double precision"}
 
 # beyond what the install script gave, which PostgreSQL remembers
 OPEN_TO_ALL = """
@@ -67,11 +71,11 @@ INCONSISTENT = """
 """
 
 OWN_TABLES = """
-    SELECT n.nspname AS schema, c.relname AS name, p.unit AS unit
+    SELECT n.nspname AS schema, c.relname AS name, p.policy
     FROM discreet._protected_table p
     JOIN pg_catalog.pg_class c ON c.oid = p.relation
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE p.policy = 'noisy' AND pg_catalog.pg_has_role(discreet._caller(), c.relowner, 'USAGE')
+    WHERE p.policy <> 'public' AND pg_catalog.pg_has_role(discreet._caller(), c.relowner, 'USAGE')
     ORDER BY 1, 2
 """
 
@@ -82,8 +86,14 @@ def findings(plpy: Plpy) -> Iterator[Finding]:
         yield from check(plpy)
     found = list(catalog(plpy))
     yield from found
-    if all(passed for _, passed, _ in found):
+    if all(status == PASSED for _, status, _ in found):
         yield from neighbours(plpy)
+    else:
+        yield "neighbours", NOT_TRIED, "the catalog does not fit, so what it says of tables cannot be tried"
+
+
+def judged(sound: bool) -> str:
+    return PASSED if sound else FAILED
 
 
 def samplers(plpy: Plpy) -> Iterator[Finding]:
@@ -92,7 +102,7 @@ def samplers(plpy: Plpy) -> Iterator[Finding]:
     found, allowed = worst_sampler()
     yield (
         "samplers",
-        found <= allowed,
+        judged(found <= allowed),
         f"{DRAWS} draws of each noise are at most {found:.4f} from its distribution; {allowed:.4f} is exceeded by "
         f"chance with probability {FALSE_ALARM:g}",
     )
@@ -103,16 +113,16 @@ def ledger(plpy: Plpy) -> Iterator[Finding]:
     from discreet.server.ops_installation import ledger as checked
 
     for item, status, finding in checked(plpy):
-        yield item, status == OK, finding
+        yield item, judged(status == OK), finding
 
 
 def chain(plpy: Plpy) -> Iterator[Finding]:
     rows = plpy.execute("SELECT dataset, label, charges, intact, finding FROM discreet.verify_log()")
     if not len(rows):
-        yield "chain", True, "no dataset, so no log"
+        yield "chain", NOT_TRIED, "there is no dataset, so no log"
     for row in rows:
         where = "" if row["label"] is None else f" at {row['label']}"
-        yield f"chain of {row['dataset']}{where}", bool(row["intact"]), f"{row['charges']} charges: {row['finding']}"
+        yield f"chain of {row['dataset']}{where}", judged(row["intact"]), f"{row['charges']} charges: {row['finding']}"
 
 
 def privileges(plpy: Plpy) -> Iterator[Finding]:
@@ -120,36 +130,42 @@ def privileges(plpy: Plpy) -> Iterator[Finding]:
     told = (
         f"open to everybody: {', '.join(names)}" if names else "nothing was opened to everybody since the installation"
     )
-    yield "privileges", not names, told
+    yield "privileges", judged(not names), told
 
 
 def catalog(plpy: Plpy) -> Iterator[Finding]:
     rows = plpy.execute(INCONSISTENT)
     for row in rows:
-        yield "catalog", False, row["finding"]
+        yield "catalog", FAILED, row["finding"]
     if not len(rows):
-        yield "catalog", True, "tables, columns, datasets and limits fit each other"
+        yield "catalog", PASSED, "tables, columns, datasets and limits fit each other"
 
 
 def neighbours(plpy: Plpy) -> Iterator[Finding]:
     """On the caller's own tables: what one person, the one with most rows, changes in the exact part of answers."""
-    for row in plpy.execute(OWN_TABLES):
+    tables = plpy.execute(OWN_TABLES)
+    if not len(tables):
+        yield "neighbours", NOT_TRIED, "you own no table about people"
+    for row in tables:
         item = f"neighbours in {row['schema']}.{row['name']}"
+        if row["policy"] != "noisy":
+            yield item, NOT_TRIED, f"it is under policy '{row['policy']}'; only tables of policy 'noisy' are tried"
+            continue
         try:
-            passed, finding = moved_by_one(plpy, row["schema"], row["name"])
+            found = list(moved_by_one(plpy, row["schema"], row["name"]))
         except DiscreetError as error:
-            passed, finding = True, f"not tried: {error.message}"
-        yield item, passed, finding
+            found = [(NOT_TRIED, error.message)]
+        yield from ((item, *finding) for finding in found)
 
 
-def moved_by_one(plpy: Plpy, schema: str, name: str) -> tuple[bool, str]:
+def moved_by_one(plpy: Plpy, schema: str, name: str) -> Iterator[tuple[str, str]]:
     gate = Gate(plpy)  # loads the parser, which the modules of the gate import
 
     from discreet.gate.neighbours import excess
     from discreet.gate.values import literal, operator, output_text
 
     with gate.own_search_path():
-        plans, relations = whole_questions(gate, schema, name)
+        plans, refusals, relations = whole_questions(gate, schema, name)
         role = acting_role(plpy, relations)
         findings = []
         for plan in plans:
@@ -160,19 +176,26 @@ def moved_by_one(plpy: Plpy, schema: str, name: str) -> tuple[bool, str]:
             )
             people = run_as(plpy, role, most)
             if not people:
-                return True, "nobody is in it"
+                yield NOT_TRIED, "nobody is in it"
+                return
             without = replace(plan, conditions=(*plan.conditions, operator("<>", unit, literal(people[0]))))
             seed = secrets.randbits(62)
             for keys in plan.grouping.sets:
                 totals = (exact_totals(plpy, some, keys, role, seed) for some in (plan, without))
                 findings += excess(plan, *totals)
+    for question, reason in refusals:
+        yield NOT_TRIED, f"{question}: {reason}"
     if findings:
-        return False, f"one person moves more than planned: {findings[0]}"
-    return True, f"the person with most rows moves no total of {len(plans)} questions further than planned"
+        yield FAILED, f"one person moves more than planned: {findings[0]}"
+    else:
+        yield PASSED, f"the person with most rows moves no total of {len(plans)} questions further than planned"
 
 
-def whole_questions(gate: Gate, schema: str, name: str) -> tuple[list[Any], list[dict[str, Any]]]:
-    """Plans for the number of rows and the sum of each bounded column, of the whole table and by each declared key."""
+def whole_questions(
+    gate: Gate, schema: str, name: str
+) -> tuple[list[Any], list[tuple[str, str]], list[dict[str, Any]]]:
+    """Plans for the number of rows and the sum of each bounded column, of the whole table and by each declared key;
+    which of these questions are refused, and why."""
     from discreet.gate.plan import plan as planned
     from discreet.gate.schema import schema_from_json
     from discreet.gate.values import identifier
@@ -184,17 +207,19 @@ def whole_questions(gate: Gate, schema: str, name: str) -> tuple[list[Any], list
             relation["protection"]["may_ask"] = True  # the owner may read it anyway
     known = schema_from_json(described)
     plans = [planned(tree, known, frozenset())]
-    columns = described["relations"][0]["columns"]
-    sums = [f"sum({identifier(column['name'])})" for column in columns if column["lower"] is not None]
+    columns = [column for column in described["relations"][0]["columns"] if not column["hidden"]]
+    numbers = [column for column in columns if column["lower"] is not None and column["type"] in NUMBERS]
+    sums = [f"sum({identifier(column['name'])})" for column in numbers]
     keys = [identifier(column["name"]) for column in columns if column["categories"] is not None]
     texts = [f"SELECT {total} FROM {table}" for total in sums]
     texts += [f"SELECT {key}, count(*) FROM {table} GROUP BY {key}" for key in keys]
+    refusals = []
     for text in texts:
         try:
             plans.append(planned(gate.resolved(text, [])[0], known, frozenset({"sum", "count"})))
-        except DiscreetError:
-            continue  # such as the sum of dates
-    return plans, described["relations"]
+        except DiscreetError as error:
+            refusals.append((text, error.message))
+    return plans, refusals, described["relations"]
 
 
 def exact_totals(plpy: Plpy, plan: Any, keys: tuple[int, ...], role: int, seed: int) -> Any:

@@ -17,6 +17,11 @@ class Result(Protocol):
 
 
 class Plpy(Protocol):
+    """`execute` and `prepare` are subtransactions of their own: what fails can be caught, and leaves nothing behind.
+
+    There is no `subtransaction` here: its objects are never freed (PostgreSQL 15, plpy_subxactobject.c).
+    """
+
     Error: type[Exception]
     SPIError: type[Exception]
 
@@ -26,7 +31,6 @@ class Plpy(Protocol):
     def warning(self, message: str, **fields: Any) -> None: ...
     def notice(self, message: str, **fields: Any) -> None: ...
     def log(self, message: str, **fields: Any) -> None: ...
-    def subtransaction(self) -> Any: ...
 
 
 PLANS: dict[tuple[str, tuple[str, ...]], Any] = {}

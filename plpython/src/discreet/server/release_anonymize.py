@@ -53,13 +53,12 @@ def target_name(plpy: Plpy, argument: str, name: str | None, beside: Source) -> 
 
 
 class Progress:
-    """Tells now and then how far the search is; running a statement lets a cancel request through."""
+    """Tells now and then how far the search is."""
 
     def __init__(self, plpy: Plpy) -> None:
         self._plpy, self._last = plpy, time.monotonic()
 
     def __call__(self, message: str) -> None:
-        self._plpy.execute("SELECT 1")
         if time.monotonic() - self._last > PATIENCE:
             self._last = time.monotonic()
             self._plpy.notice(message)
@@ -199,16 +198,20 @@ def _people(plpy: Plpy, table: Source, columns: Sequence[str], unit: str, cell_i
     shown = ", ".join(f"{identifier(name)} AS c{place}" for place, name in enumerate(columns))
     listed = ", ".join(f"c{place}" for place in range(len(columns)))
     same = " AND ".join(f"p.c{place} IS NOT DISTINCT FROM c.c{place}" for place in range(len(columns)))
+    people = release_tabulation.limited(
+        f"SELECT {listed}, hash_record_extended(ROW({listed}), 0) AS key, dense_rank() OVER (ORDER BY u) - 1 AS person"
+        f" FROM (SELECT {shown}, {identifier(unit)} AS u FROM {table.name}) AS t GROUP BY {listed}, u",
+        len(columns) + 1,
+    )
     plpy.execute(HASHED)
     found = plpy.execute(
-        "SELECT string_agg(int8send(c.id), '') AS cell, string_agg(int8send(p.person), '') AS person FROM ("
-        f"SELECT {listed}, hash_record_extended(ROW({listed}), 0) AS key, dense_rank() OVER (ORDER BY u) - 1 AS person"
-        f" FROM (SELECT {shown}, {identifier(unit)} AS u FROM {table.name}) AS t GROUP BY {listed}, u) AS p"
-        f" JOIN {CELL} AS c ON c.key = p.key AND {same}"
+        "SELECT string_agg(int8send(c.id), '') AS cell, string_agg(int8send(p.person), '') AS person"
+        f" FROM ({people}) AS p JOIN {CELL} AS c ON c.key = p.key AND {same}"
     )[0]
     place = np.zeros(len(cell_ids), dtype=np.int64)
     place[cell_ids - 1] = np.arange(len(cell_ids))
     cell, person = (np.frombuffer(found[name] or b"", dtype=">i8").astype(np.int64) for name in ("cell", "person"))
+    release_tabulation.require_few(len(cell), len(columns) + 1)
     return People.of(len(cell_ids), place[cell - 1], person)
 
 
@@ -227,6 +230,7 @@ def _measured_again(plpy: Plpy, wanted: Wish, claim: Claim) -> Measured:
 
 def _count(plpy: Plpy, table: Source, columns: Sequence[str]) -> None:
     cells = release_tabulation.counted(table, columns, len(columns), "own")
+    cells = release_tabulation.limited(cells, len(columns))
     listed = ", ".join(f"c{place}" for place in range(len(columns)))
     plpy.execute(
         f"CREATE TEMPORARY TABLE _discreet_cell ON COMMIT DROP AS"

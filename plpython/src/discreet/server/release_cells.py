@@ -9,18 +9,19 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.declarations import given
-from discreet.core.errors import DiscreetError, InvalidParameterError
+from discreet.core.errors import DiscreetError, InvalidParameterError, LimitExceededError, UnsafeReleaseError
 from discreet.server.plpy import Plpy, run
 from discreet.server.release_publish import Column, Source, array, quoted
 
 MOST_CELLS = 250_000
 MISSING = "(none)"
+WHOLE_NUMBERS = {"smallint", "integer", "bigint"}
 
 
-class UnsafeReleaseError(DiscreetError):
-    """A release that would not keep what it promises; nothing of it is left."""
-
-    sqlstate = "XX000"
+def too_many_cells() -> DiscreetError:
+    return LimitExceededError(
+        f"the table has more than {MOST_CELLS} cells with its margins", "Leave out a dimension, or merge values."
+    )
 
 
 class Cells:
@@ -58,6 +59,24 @@ class Cells:
     def summed(self) -> str:
         return "1::numeric" if self.value is None else f"{self.value.quoted}::pg_catalog.numeric"
 
+    def holds_counts(self) -> bool:
+        """Whether the values can be numbers of people: whole numbers, one row for each cell, no column that names rows.
+
+        Otherwise the rows are records, of which the values are added up: each of them is then a contributor.
+        """
+        if self.value is None:
+            return True
+        if self.value.type not in WHOLE_NUMBERS:
+            return False
+        used = {self.value.name, *(column.name for column in self.columns)}
+        cell = ", ".join(column.quoted for column in self.columns)
+        others = [column.quoted for column in self.source.columns if column.name not in used]
+        named = "".join(f", count(DISTINCT {other}::pg_catalog.text) AS o{n}" for n, other in enumerate(others))
+        found = self.plpy.execute(
+            f"SELECT count(*) AS rows, count(DISTINCT ROW({cell})) AS cells{named} FROM {self.source.name}"
+        )[0]
+        return found["cells"] == found["rows"] and all(found[f"o{n}"] < found["rows"] for n in range(len(others)))
+
     def require_no_namesakes(self, columns: list[Column]) -> None:
         """What stands for NULL must not be a value as well: both would be one cell."""
         both = ", ".join(
@@ -86,8 +105,10 @@ class Cells:
         keys = ", ".join(f"{text} AS {name}" for text, name in zip((*shown, *above), names, strict=True))
         rows = self.plpy.execute(
             f"SELECT {keys}, coalesce(sum({self.summed}), 0) AS total FROM {self.source.name}"
-            f" GROUP BY {', '.join(str(n + 1) for n in range(len(names)))}"
+            f" GROUP BY {', '.join(str(n + 1) for n in range(len(names)))} LIMIT {MOST_CELLS + 1}"
         )
+        if len(rows) > MOST_CELLS:
+            raise too_many_cells()
         values = [row["total"] for row in rows]
         if any(not number.is_finite() or number < 0 for number in values):
             raise InvalidParameterError(
@@ -102,10 +123,7 @@ class Cells:
         self.dimensions = tuple(dimensions)
         shape = tuple(len(each.labels) for each in self.dimensions)
         if Fraction(np.prod(shape, dtype=np.float64)) > MOST_CELLS:
-            raise InvalidParameterError(
-                f"the table has more than {MOST_CELLS} cells with its margins",
-                "Leave out a dimension, or merge values.",
-            )
+            raise too_many_cells()
         self.scale = max((0, *(-int(number.normalize().as_tuple().exponent) for number in values)))
         number_of = [{label: n for n, label in enumerate(each.labels)} for each in self.dimensions]
         leaves = np.zeros([each.leaves for each in self.dimensions], dtype=np.int64)
@@ -118,8 +136,11 @@ class Cells:
             leaves[at] += int(number.scaleb(self.scale))
         self.values = all_cells(self.dimensions, leaves)
 
-    def contributions(self, contributor: Column, top: int) -> Iterator[tuple[tuple[int, ...], Any]]:
-        """Of each cell, groups and totals included, how many contribute and how much the largest do."""
+    def contributions(self, contributor: Column | None, top: int) -> Iterator[tuple[tuple[int, ...], Any]]:
+        """Of each cell, groups and totals included, how many contribute and how much the largest do.
+
+        Without a column that names them, each row is one.
+        """
         from discreet.release.rules import Contributions
 
         size = range(len(self.columns))
@@ -129,6 +150,7 @@ class Cells:
             for n in size
         )
         leaves = ", ".join(f"{self.leaf(column)} AS l{n}" for n, column in enumerate(self.columns))
+        who = "row_number() OVER ()" if contributor is None else contributor.quoted
         nodes = ", ".join(f"a{n}" for n in size)
         arguments: dict[str, Any] = {}
         for n, dimension in enumerate(self.dimensions):
@@ -139,8 +161,9 @@ class Cells:
             self.plpy,
             f"""
             WITH part AS (
-                SELECT {leaves}, {contributor.quoted} AS who, coalesce(sum({self.summed}), 0) AS amount
-                FROM {self.source.name} GROUP BY {", ".join(str(n + 1) for n in size)}, who),
+                SELECT {", ".join(f"l{n}" for n in size)}, who, coalesce(sum(amount), 0) AS amount
+                FROM (SELECT {leaves}, {who} AS who, {self.summed} AS amount FROM {self.source.name}) AS row
+                GROUP BY {", ".join(f"l{n}" for n in size)}, who),
             whole AS (
                 SELECT {", ".join(f"n{n}.node AS a{n}" for n in size)}, p.who, sum(p.amount) AS amount
                 FROM part p {joins} GROUP BY {nodes}, p.who),

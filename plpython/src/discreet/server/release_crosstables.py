@@ -10,13 +10,14 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.declarations import given, one_of
-from discreet.core.errors import InvalidParameterError
+from discreet.core.errors import InvalidParameterError, UnsafeReleaseError
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy, run
-from discreet.server.release_cells import MISSING, Cells, UnsafeReleaseError
+from discreet.server.release_cells import MISSING, Cells
 from discreet.server.release_publish import Progress, Source, new_table
 
 FEW_HIDDEN = 250
+MOST_SECONDS = 300
 
 
 @sql_errors
@@ -64,18 +65,18 @@ def suppress(
     table.read()
     needs: dict[tuple[int, ...], Need] = {}
     broken: Counter[str] = Counter()
-    if contributor is None:
-        unit = 10**table.scale
-        singles = (table.values > 0) & (table.values <= unit)
-        for place in np.argwhere((table.values > 0) & (table.values < float(rules.threshold * unit))):
+    counted = contributor is None and table.holds_counts()
+    if counted:
+        singles = table.values == 1
+        for place in np.argwhere((table.values > 0) & (table.values < float(rules.threshold))):
             cell = tuple(int(node) for node in place)
-            need = rules.count(int(table.values[cell]), unit)
+            need = rules.count(int(table.values[cell]))
             if need is not None:
                 needs[cell] = need
                 broken["threshold"] += 1
     else:
         singles = np.zeros(table.values.shape, dtype=np.bool_)
-        who = table.source.column(contributor, "contributor")
+        who = None if contributor is None else table.source.column(contributor, "contributor")
         for cell, behind in table.contributions(who, rules.dominance[0] if rules.dominance else 1):
             singles[cell] = behind.contributors == 1
             found = rules.magnitude(int(table.values[cell]), behind)
@@ -96,6 +97,7 @@ def suppress(
         "published": int(table.values.size) - hidden,
         "primary": len(needs),
         "complementary": hidden - len(needs),
+        "contributors": contributor or ("rows" if value is None or not counted else "values"),
         "rules": dict(broken),
         "audit": {"method": "cubes", "proven": hidden, "disclosed": 0},
     }
@@ -158,8 +160,10 @@ def controlled_round(
         raise InvalidParameterError(
             f"base is {base}, to which nothing can be rounded", "Give 1 or more, such as 3 or 5."
         )
-    if not 0 < given("seconds", seconds) <= 86400:
-        raise InvalidParameterError(f"seconds is {seconds}", "Give the time that may be taken, up to a day.")
+    if not 0 < given("seconds", seconds) <= MOST_SECONDS:
+        raise InvalidParameterError(
+            f"seconds is {seconds}", f"Give the time that may be taken, up to {MOST_SECONDS}: no cancel shortens it."
+        )
     table.read()
     if table.scale:
         raise InvalidParameterError("the cells are not whole numbers", "Round tables of counts.")

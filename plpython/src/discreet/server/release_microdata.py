@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from discreet.core.declarations import given
-from discreet.core.errors import DiscreetError, InvalidParameterError
+from discreet.core.errors import InvalidParameterError, LimitExceededError, UnsafeReleaseError
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy, run
 from discreet.server.release_publish import Column, Progress, Source, array, new_table
 
+# each of which becomes some numbers of Python
+MOST_ROWS = 5_000_000
 NUMBERED = "pg_temp.discreet_numbered_rows"
 # what a type is as a number, and what a mean of such numbers is in the type
 DATES = {
@@ -22,12 +24,6 @@ DATES = {
     ),
     "timestamp with time zone": ("extract(epoch FROM {c})", "to_timestamp({m}::float8)"),
 }
-
-
-class UnmetClaimError(DiscreetError):
-    """A release that would not be what it claims; nothing of it is left."""
-
-    sqlstate = "XX000"
 
 
 class Rows:
@@ -45,6 +41,11 @@ class Rows:
         self.size = int(plpy.execute(f"SELECT count(*) AS rows FROM {NUMBERED}")[0]["rows"])
         if self.size == 0:
             raise InvalidParameterError(f"{source.name} has no rows", "Give a relation that has rows.")
+        if self.size > MOST_ROWS:
+            raise LimitExceededError(
+                f"{source.name} has {self.size} rows, but no more than {MOST_ROWS} can be changed at a time",
+                "Give parts of it, by views.",
+            )
 
     def vectors(self, expressions: Iterable[str], send: str) -> list[bytes]:
         """Numbers of all rows in their order, as PostgreSQL sends them: most significant byte first."""
@@ -144,7 +145,7 @@ def microaggregate(
         f"SELECT min(size) AS size FROM (SELECT count(*) AS size FROM {written} WHERE {some} GROUP BY {keys}) t"
     )[0]["size"]
     if smallest is not None and smallest < least:
-        raise UnmetClaimError("a group has fewer records than it must; nothing is published", "Please report it.")
+        raise UnsafeReleaseError("a group has fewer records than it must; nothing is published", "Please report it.")
     sizes = np.bincount(groups[groups >= 0])
     return json.dumps(
         {
@@ -202,7 +203,7 @@ def swap(
         f"SELECT NOT EXISTS (SELECT {keys} FROM {source.name} EXCEPT ALL SELECT {keys} FROM {written}) AS same"
     )[0]["same"]
     if not same:
-        raise UnmetClaimError("counts over the matched and exchanged columns have changed; nothing is published",
+        raise UnsafeReleaseError("counts over the matched and exchanged columns have changed; nothing is published",
                               "The relation changed meanwhile: try again.")  # fmt: skip
     return json.dumps(
         {

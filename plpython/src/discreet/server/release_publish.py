@@ -13,6 +13,7 @@ from typing import Any
 from discreet.core.declarations import given
 from discreet.core.errors import DuplicateObjectError, InvalidParameterError, UndefinedColumnError
 from discreet.server.plpy import Plpy, run
+from discreet.server.verdicts import judges
 
 RELATION = """
     SELECT c.oid, n.nspname AS schema, a.attname::text AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
@@ -72,9 +73,10 @@ def new_table(plpy: Plpy, release: str | None, beside: Source) -> str:
     """The quoted name of a table that is not there yet; without a schema it goes to that of the source."""
     text = given("release", release)
     try:
-        with plpy.subtransaction():
-            parts = run(plpy, "SELECT pg_catalog.parse_ident(:release::text) AS parts", release=text)[0]["parts"]
-    except plpy.SPIError:
+        parts = run(plpy, "SELECT pg_catalog.parse_ident(:release::text) AS parts", release=text)[0]["parts"]
+    except plpy.SPIError as error:
+        if not judges(error):
+            raise
         parts = []
     if len(parts) not in (1, 2):
         raise InvalidParameterError(f"release is {text!r}, which names no table", "Give a name, or schema.name.")
@@ -85,18 +87,15 @@ def new_table(plpy: Plpy, release: str | None, beside: Source) -> str:
 
 
 class Progress:
-    """Tells how far the work is every few seconds, and gives PostgreSQL the chance to cancel it."""
+    """Tells how far the work is every few seconds."""
 
     def __init__(self, plpy: Plpy, doing: str) -> None:
         self._plpy = plpy
         self._doing = doing
-        self._told = self._asked = time.monotonic()
+        self._told = time.monotonic()
 
     def __call__(self, done: int = 0, of: int = 0) -> None:
         now = time.monotonic()
-        if now - self._asked > 0.1:
-            self._plpy.execute("SELECT 1")
-            self._asked = now
         if now - self._told > 5:
             share = f": {100 * done // of} %" if of else ""
             self._plpy.notice(f"{self._doing}{share}")

@@ -19,6 +19,7 @@ from discreet.core.declarations import given, one_of
 from discreet.core.errors import (
     InsufficientPrivilegeError,
     InvalidParameterError,
+    LimitExceededError,
     UndefinedColumnError,
     UndefinedObjectError,
     WrongObjectTypeError,
@@ -61,6 +62,8 @@ MEMORY = """
 """
 # a cell is packed as code * 2^40 + rows
 ROWS_BITS = 40
+# combinations of values times columns: several arrays of these are in memory at a time
+MOST_CODES = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,24 @@ def counted(table: Source, columns: Sequence[str], keys: int, nulls: str) -> str
     return f"SELECT {listed}, count(*) AS n FROM ({_shown(table, columns, keys, nulls)}) AS t GROUP BY {listed}"
 
 
+def most_cells(columns: int) -> int:
+    """So many combinations of this many columns are brought over, and no more."""
+    return MOST_CODES // max(columns, 1)
+
+
+def limited(cells: str, columns: int) -> str:
+    """The statement with one combination more, at most, than are brought over: `require_few` sees it."""
+    return f"{cells} LIMIT {most_cells(columns) + 1}"
+
+
+def require_few(cells: int, columns: int) -> None:
+    if cells > most_cells(columns):
+        raise LimitExceededError(
+            f"there are more than {most_cells(columns)} different combinations of values in {columns} columns",
+            "Round the values first, or name fewer columns.",
+        )
+
+
 def _shown(table: Source, columns: Sequence[str], keys: int, nulls: str, unit: str | None = None) -> str:
     looks = dict.fromkeys(table.as_texts, '::text COLLATE "C"')
     shown = [f"{identifier(name)}{looks.get(name, '')} AS c{place}" for place, name in enumerate(columns)]
@@ -191,8 +212,7 @@ def _codes(place: int, type_name: str, texts: list[str]) -> str:
 def misread(plpy: Plpy, type_name: str, texts: list[str]) -> str | None:
     """What is wrong with texts that are no values of a type, if so."""
     try:
-        with plpy.subtransaction():
-            plpy.execute(f"SELECT count(t.text::{type_name}) FROM unnest({_array(texts)}) AS t(text)")
+        plpy.execute(f"SELECT count(t.text::{type_name}) FROM unnest({_array(texts)}) AS t(text)")
     except plpy.SPIError as error:
         # data exceptions
         if not str(getattr(error, "sqlstate", "")).startswith("22"):
@@ -262,10 +282,12 @@ def tabulate(
         found = [_tabulate_people(plpy, table, quasi_identifiers, name, semantics, texts, unit) for name in sensitive]
         some = [each for each in found if each is not None]
         return Tabulated([each[0] for each in some], [each[1] for each in some]) if some else None
-    cells = plpy.execute(_composing(counted(table, columns, keys, semantics), keys, len(columns), semantics, texts))[0]
+    counts = limited(counted(table, columns, keys, semantics), len(columns))
+    cells = plpy.execute(_composing(counts, keys, len(columns), semantics, texts))[0]
     if cells["cells"] is None:
         return None
     per_class = np.frombuffer(cells["cells"], dtype=">i4").astype(np.int64)
+    require_few(int(per_class.sum()), len(columns))
     class_of = np.repeat(np.arange(len(per_class), dtype=np.int64), per_class)
     compositions = []
     for place in range(keys, len(columns)):
@@ -300,7 +322,7 @@ def _tabulate_people(
     )
     shown = f", (SELECT array_agg(v::text ORDER BY code) FROM value{keys}) AS texts" if texts else ""
     found = plpy.execute(
-        f"WITH cell AS MATERIALIZED ({cells}), {_dictionary(keys)}"
+        f"WITH cell AS MATERIALIZED ({limited(cells, keys + 2)}), {_dictionary(keys)}"
         f" SELECT string_agg(int4send(cells), '') AS cells, string_agg(int8send(people), '') AS people,"
         f" string_agg(array_send(p{keys}), '') AS packed{keys}, string_agg(array_send(holders), '') AS holders,"
         f" (SELECT count(*) FROM value{keys}) AS values{keys}{shown}"
@@ -310,6 +332,8 @@ def _tabulate_people(
     if found["cells"] is None:
         return None
     per_class = np.frombuffer(found["cells"], dtype=">i4").astype(np.int64)
+    # beside its cells, each class has been counted as a whole
+    require_few(int(per_class.sum()) + len(per_class), keys + 2)
     code, count, values = _cells(found, keys, per_class)
     class_of = np.repeat(np.arange(len(per_class), dtype=np.int64), per_class)
     order = np.lexsort((code, class_of))
@@ -370,7 +394,7 @@ def coded(
     plpy: Plpy, table: Source, columns: Sequence[str], texts: bool = False, more: More = MappingProxyType({})
 ) -> Coded:
     plpy.execute(MEMORY)
-    cells = counted(table, columns, len(columns), "own")
+    cells = limited(counted(table, columns, len(columns), "own"), len(columns))
     return fetched(plpy, f"cell AS MATERIALIZED ({cells}), ", "cell", len(columns), texts, more=more)
 
 
@@ -415,6 +439,7 @@ def fetched(
     listed = [(found[f"texts{place}"] or []) if texts else [] for place in places]
     values = [len(listed[place]) if texts else int(found[f"values{place}"]) for place in places]
     codes = [np.frombuffer(found[f"codes{place}"] or b"", dtype=">i4").astype(np.int64) - 1 for place in places]
+    require_few(len(codes[0]), columns)
     placed = {place: (_long(found[f"more{place}"]) - 1).tolist() for place in more}
     return Coded(codes, _long(found["n"]), values, listed, _long(found["id"]), placed)
 

@@ -22,6 +22,7 @@ from discreet.rules.expressions import predicate, row_rule
 from discreet.server.entry import sql_errors
 from discreet.server.gate_parser import load_parser
 from discreet.server.plpy import Plpy, Row, run
+from discreet.server.verdicts import judges
 
 RELATION = """
     SELECT c.oid, n.nspname, c.relname, c.relkind, c.relrowsecurity AND c.relforcerowsecurity AS forced,
@@ -91,6 +92,7 @@ def add_rule(plpy: Plpy, relation: str | None, name: str | None, rule: str | Non
     refuse_duplicate(plpy, table, wanted)
     if table.multilevel:
         function = statements.function_name(table.schema, table.name, wanted)
+        keep_triggers(plpy, table, [f"rule {wanted}"], wanted)
         made = statements.multilevel_rule(wanted, table.quoted_name, function, checked)
         put_on_view(plpy, table, what, function, checked.sql, made)
         return
@@ -116,6 +118,7 @@ def add_limit(
     refuse_duplicate(plpy, table, wanted)
     if table.multilevel:
         function = statements.function_name(table.schema, table.name, wanted)
+        keep_triggers(plpy, table, [f"limit {wanted}", f"update limit {wanted}"], wanted)
         made = statements.multilevel_limit(wanted, table.quoted_name, function, counted, most)
         put_on_view(plpy, table, what, function, counted.new_sql, made)
         return
@@ -142,14 +145,24 @@ def drop_rule(plpy: Plpy, relation: str | None, name: str | None) -> None:
         raise UndefinedObjectError(
             f'{table["quoted_name"]} has no rule "{wanted}"', "View discreet.rules shows those that there are."
         )
+    if table["multilevel"]:
+        drop_from_view(plpy, table, wanted)
+        return
     prefixes = ["rule"] if rows[0]["kind"] == "rule" else ["limit", "update limit"]
     for prefix in prefixes:
         trigger = statements.identifier(f"{prefix} {wanted}")
         plpy.execute(f"DROP TRIGGER IF EXISTS {trigger} ON {shown}")
-    if table["multilevel"]:
-        plpy.execute(f"DROP FUNCTION {statements.function_name(table['nspname'], table['relname'], wanted)}()")
-    elif rows[0]["index_name"] is not None:
+    if rows[0]["index_name"] is not None:
         plpy.execute(f"DROP INDEX IF EXISTS {rows[0]['index_name']}")
+
+
+def drop_from_view(plpy: Plpy, table: Row, rule: str) -> None:
+    """The triggers that were made for the rule, and no others, whatever their names."""
+    kept = run(plpy, "SELECT * FROM discreet._forget_trigger(:oid::oid, :rule::text)", oid=table["oid"], rule=rule)
+    for each in kept:
+        plpy.execute(f"DROP TRIGGER IF EXISTS {statements.identifier(each['name'])} ON {table['quoted_name']}")
+    for name in {each["function"] for each in kept}:
+        plpy.execute(f"DROP FUNCTION {statements.identifier(table['nspname'])}.{statements.identifier(name)}()")
 
 
 def owned(plpy: Plpy, name: str | None) -> Row:
@@ -210,6 +223,13 @@ def names_beside(plpy: Plpy, table: Table) -> frozenset[str]:
     return frozenset(row["relname"] for row in rows)
 
 
+def keep_triggers(plpy: Plpy, table: Table, names: list[str], rule: str) -> None:
+    run(
+        plpy, "SELECT discreet._keep_trigger(:oid::oid, :names::name[], :function::name, :rule::text)",
+        oid=table.oid, names=names, function=statements.bare_function_name(table.name, rule), rule=rule,
+    )  # fmt: skip
+
+
 def put_on_view(plpy: Plpy, table: Table, what: str, function: str, expression: str, made: list[str]) -> None:
     """What PostgreSQL makes of the text is seen on a table like the view, which has triggers with conditions."""
     like = f"{statements.identifier(table.schema)}.{statements.identifier('discreet rule ' + str(table.oid))}"
@@ -228,9 +248,10 @@ def put_on_view(plpy: Plpy, table: Table, what: str, function: str, expression: 
 def put_in_place(plpy: Plpy, table: Table, what: str, triggers: list[str], made: list[str]) -> None:
     for statement in made:
         try:
-            with plpy.subtransaction():
-                plpy.execute(statement)
+            plpy.execute(statement)
         except plpy.SPIError as error:
+            if not judges(error):
+                raise
             raise InvalidRuleError(
                 f"{what} cannot be used: {str(error).removeprefix('SPIError: ')}",
                 "It must be a truth value; a limit must not depend on clock or settings.",

@@ -1,0 +1,49 @@
+"""The questions of one statement, checked together before the first of them is charged."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from discreet.server.audited import AuditedAsked
+from discreet.server.gate import Gate, wish_of
+from discreet.server.plpy import Plpy
+
+
+def check_questions(plpy: Plpy, questions: str) -> None:
+    """Raises, and writes down, the first refusal. A budget that is not enough for all refuses all.
+
+    Nothing is charged or held back here: what another session spends meanwhile may still refuse the last of them. The
+    audit decides when a question about an audited table is run.
+    """
+    asked_for = json.loads(questions)
+    dues = [due for question in asked_for if (due := checked(plpy, question)) is not None]
+    gate = Gate(plpy)
+    with gate.own_search_path():
+        text = "; ".join(str(question["sql"]) for question in asked_for)
+        gate.refusable(text, lambda: gate.refuse_shortage(dues))
+
+
+def checked(plpy: Plpy, question: dict[str, Any]) -> dict[str, Any] | None:
+    """What a question costs; None where nothing is to be paid, or the audit decides."""
+    gate, sql = Gate(plpy, question["types"] or None), question["sql"]
+    with gate.own_search_path() as path:
+
+        def ask() -> Any:
+            wish = wish_of(
+                number(question.get("epsilon")),
+                number(question.get("accuracy")),
+                question.get("params"),
+                bool(question.get("with_error")),
+            )
+            return gate.question(sql, wish, path)
+
+        asked = gate.refusable(sql, ask)
+        if isinstance(asked, AuditedAsked) or (not question.get("fresh") and gate.recalled(asked) is not None):
+            return None
+        return gate.due(asked) | {"key": asked.key, "fresh": bool(question.get("fresh"))}
+
+
+def number(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)

@@ -1,0 +1,51 @@
+"""What check_installation() knows of the packages that the server's Python imports."""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from dev.cluster import ROOT
+
+from discreet.server import ops_installation
+from discreet.server.ops_installation import DEPENDENCIES, dependency, locked_versions
+
+
+def test_every_package_that_is_required_is_checked() -> None:
+    required = (ROOT / "plpython" / "requirements.in").read_text()
+    assert re.findall(r"^([\w.-]+)==", required, re.MULTILINE) == list(DEPENDENCIES)
+
+
+def test_the_lock_pins_all_of_them_and_what_they_need() -> None:
+    pinned = locked_versions(ROOT / "plpython" / "requirements.lock")
+    assert set(DEPENDENCIES) < pinned.keys()
+    assert locked_versions(ROOT / "no.lock") == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "pinned", "status", "finding"),
+    [
+        ("scipy", metadata.version("scipy"), "ok", metadata.version("scipy")),
+        ("scipy", "0.1", "problem", f"version {metadata.version('scipy')} is installed, 0.1 is locked"),
+        ("scipy", None, "problem", "none is locked"),
+        ("wrapt", "0.1", "problem", "0.1 is locked"),
+        ("no_such_package", "1", "problem", "cannot be imported"),
+    ],
+)
+def test_a_package_of_another_version_is_a_problem(
+    monkeypatch: pytest.MonkeyPatch, name: str, pinned: str | None, status: str, finding: str
+) -> None:
+    monkeypatch.setattr(
+        ops_installation, "package_folder", lambda: Path(str(metadata.distribution("scipy").locate_file("")))
+    )
+    assert dependency(name, pinned)[0] == status
+    assert finding in dependency(name, pinned)[1]
+
+
+def test_a_package_from_elsewhere_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ops_installation, "package_folder", lambda: tmp_path)
+    status, finding = dependency("scipy", metadata.version("scipy"))
+    assert status == "warning"
+    assert "not from the package folder" in finding
