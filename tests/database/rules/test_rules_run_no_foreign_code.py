@@ -94,11 +94,12 @@ def test_a_limit_counts_in_the_name_of_the_owner(
     carol.execute(
         """
         CREATE FUNCTION hr.peek(numeric) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SECURITY INVOKER AS
-            $$ BEGIN RAISE WARNING 'runs as %', current_user; RETURN true; END $$;
+            $$ BEGIN PERFORM pg_notify('peek', current_user); RETURN true; END $$;
         CREATE INDEX ON hr.staff (id) WHERE hr.peek(1);
         """
     )
-    heard: list[str] = []
-    writer.add_notice_handler(lambda notice: heard.append(notice.message_primary or ""))
+    seen: list[str] = []
+    writer.add_notify_handler(lambda notify: seen.append(notify.payload))
+    writer.execute("LISTEN peek")
     writer.execute("INSERT INTO hr.staff VALUES (9, 1, 1, 'CEO')")
-    assert heard == [f"runs as {writer.info.user}", f"runs as {curator}"]
+    assert seen == [writer.info.user, curator]

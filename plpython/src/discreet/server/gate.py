@@ -205,8 +205,8 @@ class Gate:
 
     # -- stages
 
-    def resolved(self, sql: str, path: list[str]) -> tuple[Any, dict[str, Any]]:
-        """The tree of a question, and what its names mean."""
+    def parsed(self, sql: str) -> tuple[Any, list[tuple[str | None, str]], set[str]]:
+        """The tree of a question, and the names of relations and functions in it."""
         from discreet.gate.parse import function_names, parse
         from discreet.gate.schema import named_relations
         from discreet.gate.times import with_moment
@@ -214,7 +214,12 @@ class Gate:
         if sql is None:
             raise RefusedShapeError("the question is NULL", "Ask a SELECT.")
         tree = with_moment(parse(sql), self.moment)
-        return tree, self.described(path, named_relations(tree), function_names(tree))
+        return tree, list(named_relations(tree)), function_names(tree)
+
+    def resolved(self, sql: str, path: list[str]) -> tuple[Any, dict[str, Any]]:
+        """The tree of a question, and what its names mean."""
+        tree, *names = self.parsed(sql)
+        return tree, self.described(path, *names)
 
     def question(self, sql: str, wish: Wish, path: list[str]) -> Any:
         """What is asked, with its price.
@@ -223,9 +228,10 @@ class Gate:
         transaction's past by then, as a key that it has dropped: so it is described again under the lock.
         """
         for _ in range(MOST_LOOKS):
-            tree, described = self.resolved(sql, path)
+            tree, *names = self.parsed(sql)
+            described = self.described(path, *names)
             asked = self.understood(sql, tree, described, wish, path)
-            if self.resolved(sql, path)[1] == described:
+            if self.described(path, *names) == described:
                 return asked
         raise RefusedShapeError("the tables of the question are being altered", "Ask again.")
 
