@@ -218,8 +218,8 @@ class Gate:
 
     def resolved(self, sql: str, path: list[str]) -> tuple[Any, dict[str, Any]]:
         """The tree of a question, and what its names mean."""
-        tree, *names = self.parsed(sql)
-        return tree, self.described(path, *names)
+        tree, relations, functions = self.parsed(sql)
+        return tree, self.described(path, relations, functions)
 
     def question(self, sql: str, wish: Wish, path: list[str]) -> Any:
         """What is asked, with its price.
@@ -228,10 +228,10 @@ class Gate:
         transaction's past by then, as a key that it has dropped: so it is described again under the lock.
         """
         for _ in range(MOST_LOOKS):
-            tree, *names = self.parsed(sql)
-            described = self.described(path, *names)
+            tree, relations, functions = self.parsed(sql)
+            described = self.described(path, relations, functions)
             asked = self.understood(sql, tree, described, wish, path)
-            if self.described(path, *names) == described:
+            if self.described(path, relations, functions) == described:
                 return asked
         raise RefusedShapeError("the tables of the question are being altered", "Ask again.")
 
