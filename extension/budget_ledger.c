@@ -1,30 +1,28 @@
 /*
- * budget_ledger.c: a libpq connection in backend memory, on which charges commit on their own. No SQL can reach it but by the
- * functions _ledger_*, which are all that its role may execute.
+ * budget_ledger.c: calls of the ledger. A session sends them to the ledger worker of its database (worker_ledger.c), which
+ * commits them on its own. Where discreet.ledger names another server, the worker holds a libpq connection to it; no SQL can
+ * reach that but by the functions _ledger_*, which are all that its role may execute.
  */
-#include "discreet.h"
+#include "worker.h"
 
-#include "access/parallel.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_namespace.h"
 #include "commands/dbcommands.h"
 #include "libpq-fe.h"
+#include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "postmaster/postmaster.h"
 #include "storage/fd.h"
 #include "storage/latch.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/syscache.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
-#include "utils/varlena.h"
 
 #define LEDGER_TIMEOUT_MS 10000
 #define LEDGER_LOCK_TIMEOUT "5s"
 
 static PGconn *ledger = NULL;
+static char *connected_to = NULL;	/* by this connection string */
 
 static void
 ledger_close(void)
@@ -95,37 +93,9 @@ ledger_result(TimestampTz deadline)
 	return result;
 }
 
-static char *
-first_socket_directory(void)
-{
-	const char *setting = GetConfigOption("unix_socket_directories", false, false);
-	List	   *directories;
-
-	if (setting == NULL || *setting == '\0' ||
-		!SplitDirectoriesString(pstrdup(setting), ',', &directories) || directories == NIL)
-		return "localhost";
-	return linitial(directories);
-}
-
-/* The owner of the extension's schema: the superuser who created it. */
-static char *
-extension_owner(void)
-{
-	Oid			schema = own_schema();
-	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for namespace %u", schema);
-	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
-	ReleaseSysCache(tuple);
-	return GetUserNameFromId(owner, false);
-}
-
 static void
 ledger_connect(TimestampTz deadline)
 {
-	bool		own_server = ledger_conninfo == NULL || *ledger_conninfo == '\0';
 	char	   *database = get_database_name(MyDatabaseId);
 	const char *keywords[8];
 	const char *values[8];
@@ -133,15 +103,7 @@ ledger_connect(TimestampTz deadline)
 	PGresult   *result;
 
 #define PARAMETER(keyword, value) (keywords[n] = (keyword), values[n] = (value), n++)
-	if (own_server)
-	{
-		PARAMETER("host", first_socket_directory());
-		PARAMETER("port", psprintf("%d", PostPortNumber));
-		PARAMETER("user", extension_owner());
-		PARAMETER("dbname", database);
-	}
-	else
-		PARAMETER("dbname", ledger_conninfo);
+	PARAMETER("dbname", ledger_conninfo);
 	PARAMETER("client_encoding", GetDatabaseEncodingName());
 	PARAMETER("application_name", "discreet ledger");
 	PARAMETER("options", "-c synchronous_commit=on -c lock_timeout=" LEDGER_LOCK_TIMEOUT
@@ -156,7 +118,7 @@ ledger_connect(TimestampTz deadline)
 
 	if (!AcquireExternalFD())
 		ledger_refuse("no file descriptor is free");
-	ledger = PQconnectStartParams(keywords, values, own_server ? 0 : 1);
+	ledger = PQconnectStartParams(keywords, values, 1);
 	if (ledger == NULL)
 	{
 		ReleaseExternalFD();
@@ -169,6 +131,9 @@ ledger_connect(TimestampTz deadline)
 			ledger_refuse(PQerrorMessage(ledger));
 		ledger_wait(status == PGRES_POLLING_READING ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE, deadline);
 	}
+	if (connected_to != NULL)
+		pfree(connected_to);
+	connected_to = MemoryContextStrdup(TopMemoryContext, ledger_conninfo);
 	if (strcmp(PQdb(ledger), database) != 0)
 		ledger_refuse("discreet.ledger leads to another database");
 
@@ -254,26 +219,31 @@ throw_if_refused(Jsonb *answer)
 }
 
 /*
- * Runs one statement on the ledger's connection: its one value, or NULL. When this returns, what the statement wrote is
- * committed on disk; when it throws after the statement was sent, it may be, and is never taken back.
+ * Runs SELECT discreet._ledger_<operation>(request [, bytes]) on the other server: its reply as the ledger worker sends it.
+ * When this returns, what the statement wrote is committed there; when it throws after the statement was sent, it may be, and
+ * is never taken back.
  */
-static PGresult *
-ledger_ask(const char *sql, int number, const char *const *values, const int *lengths, const int *formats,
-		   int result_format)
+Message
+remote_ledger(const char *operation, const char *request, const char *bytes, int length)
 {
+	char	   *sql = psprintf("SELECT discreet.%s($1::pg_catalog.jsonb%s)",
+							   quote_identifier(psprintf("_ledger_%s", operation)),
+							   bytes == NULL ? "" : ", $2::pg_catalog.bytea");
+	const char *values[] = {request, bytes};
+	const int	lengths[] = {0, length};
+	const int	formats[] = {0, 1};
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LEDGER_TIMEOUT_MS);
 	PGresult   *volatile result = NULL;
+	Message		reply = makeStringInfo();
 
-	if (IsParallelWorker())
-		elog(ERROR, "the ledger cannot be reached from a parallel worker");
 	PG_TRY();
 	{
 		if (ledger != NULL && (PQstatus(ledger) != CONNECTION_OK || PQtransactionStatus(ledger) != PQTRANS_IDLE ||
-							   !PQconsumeInput(ledger)))
+							   !PQconsumeInput(ledger) || strcmp(connected_to, ledger_conninfo) != 0))
 			ledger_close();
 		if (ledger == NULL)
 			ledger_connect(deadline);
-		if (!PQsendQueryParams(ledger, sql, number, NULL, values, lengths, formats, result_format))
+		if (!PQsendQueryParams(ledger, sql, bytes == NULL ? 1 : 2, NULL, values, lengths, formats, bytes == NULL ? 0 : 1))
 			ledger_refuse(PQerrorMessage(ledger));
 		result = ledger_result(deadline);
 	}
@@ -289,46 +259,84 @@ ledger_ask(const char *sql, int number, const char *const *values, const int *le
 		ledger_throw(result);
 	if (PQntuples(result) != 1 || PQnfields(result) != 1)
 		ledger_refuse("an answer that is not one value");
-	return result;
+	if (PQgetisnull(result, 0, 0))
+		appendStringInfoChar(reply, 'N');
+	else
+	{
+		appendStringInfoChar(reply, bytes == NULL ? 'J' : 'B');
+		appendBinaryStringInfo(reply, PQgetvalue(result, 0, 0), PQgetlength(result, 0, 0));
+	}
+	PQclear(result);
+	return reply;
 }
 
-/* Runs SELECT discreet._ledger_<operation>(request), and returns its answer in the caller's memory context. */
+/* ---- in the session */
+
+/*
+ * Sends a request to the ledger worker. When this returns, what the operation wrote is committed on disk; when it throws
+ * after the request was sent, it may be, and is never taken back.
+ */
+static Message
+ledger_ask(const char *operation, const char *request, const char *bytes, int length)
+{
+	Slot	   *slot = take_slot();
+	StringInfoData message;
+	volatile Message reply = NULL;
+
+	initStringInfo(&message);
+	PG_TRY();
+	{
+		send_text(&message, operation);
+		send_text(&message, request);
+		send_bytes(&message, bytes, length);
+		reply = exchange(slot, TURN_OF_LEDGER, message.data, message.len);
+	}
+	PG_FINALLY();
+	{
+		leave_slot(slot);
+	}
+	PG_END_TRY();
+	pfree(message.data);
+
+	if (pq_getmsgbyte(reply) == 'E')
+	{
+		char	   *state = receive_text(reply);
+		char	   *words = receive_text(reply);
+		char	   *hint = receive_text(reply);
+
+		ereport(ERROR,
+				(errcode(MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4])),
+				 errmsg("%s", words), hint ? errhint("%s", hint) : 0));
+	}
+	return reply;
+}
+
+/* Calls discreet._ledger_<operation>(request), and returns its answer in the caller's memory context. */
 Jsonb *
 ledger_call(const char *operation, const char *request)
 {
-	char	   *sql = psprintf("SELECT discreet.%s($1::pg_catalog.jsonb)",
-							   quote_identifier(psprintf("_ledger_%s", operation)));
-	PGresult   *result = ledger_ask(sql, 1, &request, NULL, NULL, 0);
+	Message		reply = ledger_ask(operation, request, NULL, 0);
 	Jsonb	   *answer = NULL;
 
-	if (!PQgetisnull(result, 0, 0))
-		answer = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(pstrdup(PQgetvalue(result, 0, 0)))));
-	PQclear(result);
+	if (reply->data[0] != 'N')
+		answer = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(reply->data + 1)));
 	throw_if_refused(answer);
 	return answer;
 }
 
-/* Runs SELECT discreet._ledger_<operation>(request, bytes), whose answer is bytes too. */
+/* Calls discreet._ledger_<operation>(request, bytes), whose answer is bytes too. */
 bytea *
 ledger_call_bytes(const char *operation, const char *request, const char *bytes, int length)
 {
-	char	   *sql = psprintf("SELECT discreet.%s($1::pg_catalog.jsonb, $2::pg_catalog.bytea)",
-							   quote_identifier(psprintf("_ledger_%s", operation)));
-	const char *values[] = {request, bytes};
-	const int	lengths[] = {0, length};
-	const int	formats[] = {0, 1};
-	PGresult   *result = ledger_ask(sql, 2, values, lengths, formats, 1);
-	bytea	   *answer = NULL;
+	Message		reply = ledger_ask(operation, request, bytes, length);
+	Size		size = reply->len - 1;
+	bytea	   *answer;
 
-	if (!PQgetisnull(result, 0, 0))
-	{
-		Size		size = PQgetlength(result, 0, 0);
-
-		answer = palloc(VARHDRSZ + size);
-		SET_VARSIZE(answer, VARHDRSZ + size);
-		memcpy(VARDATA(answer), PQgetvalue(result, 0, 0), size);
-	}
-	PQclear(result);
+	if (reply->data[0] == 'N')
+		return NULL;
+	answer = MemoryContextAllocHuge(CurrentMemoryContext, VARHDRSZ + size);
+	SET_VARSIZE(answer, VARHDRSZ + size);
+	memcpy(VARDATA(answer), reply->data + 1, size);
 	return answer;
 }
 

@@ -1,7 +1,7 @@
 /*
  * discreet.c: settings, language discreet_python, and who called.
  */
-#include "discreet.h"
+#include "worker.h"
 
 #include "access/parallel.h"
 #include "catalog/dependency.h"
@@ -42,9 +42,13 @@ _PG_init(void)
 							   NULL, &level_wish, "",
 							   PGC_USERSET, 0, check_level_wish, assign_level_wish, NULL);
 	DefineCustomStringVariable("discreet.ledger",
-							   "Connection string of the ledger; empty: the server's own socket and port.",
+							   "Connection string of the server that keeps the ledger; empty: this one.",
 							   NULL, &ledger_conninfo, "",
-							   PGC_SUSET, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+	DefineCustomIntVariable("discreet.workers",
+							"Background workers of a database that parse, plan and draw for its sessions.",
+							NULL, &gate_workers, 2, 1, 64,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("discreet.people_memory",
 							"Memory for the people of a question, per process; above it the server sorts them on disk.",
 							NULL, &people_memory, 256 * 1024, 64, MAX_KILOBYTES,
@@ -59,6 +63,8 @@ _PG_init(void)
 	/* libraries of a server or a session are loaded before it reads a command; workers load those of their leader */
 	preloaded = !IsNormalProcessingMode() || InitializingParallelWorker;
 
+	if (process_shared_preload_libraries_in_progress)
+		request_worker_memory();
 	install_hooks();
 	begin_watching_explain();
 }

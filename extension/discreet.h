@@ -6,7 +6,8 @@
  *   hooks.c             the hooks, by which every statement comes through the module, and whom nothing here concerns
  *   core_follow.c       notes what happens to tables that discreet knows, so that what is declared follows
  *   numbering.c         numbers for persons, groups and what each person has in each
- *   budget_ledger.c     a libpq connection in backend memory, on which charges commit on their own
+ *   budget_ledger.c     calls of the ledger, by which charges commit on their own
+ *   worker.h            background workers that charge and think for all sessions: worker_*.c
  *   dp.h                dp_ aggregates of a statement: dp_code.c, dp_input.c, dp_sites.c, dp_charge.c
  *   dp_values.c         what a value is on the integer grid on which sums are exact
  *   dp_aggregates.c     transitions of the dp_ aggregates, and the way to Python for the released number

@@ -2,7 +2,7 @@
  * hooks.c: the way of every statement through the module. There is one hook of each kind. Most sessions pay for one look that
  * nothing here concerns them, when a statement is analysed, planned and started: all it needs lies together.
  */
-#include "discreet.h"
+#include "worker.h"
 
 #include "access/parallel.h"
 #include "catalog/namespace.h"
@@ -301,6 +301,7 @@ on_utility(PlannedStmt *statement, const char *text, bool read_only_tree, Proces
 	if (IsA(statement->utilityStmt, LockStmt))
 		look_at_lock((LockStmt *) statement->utilityStmt);
 	look_at_triggers(statement->utilityStmt);
+	look_at_databases(statement->utilityStmt);
 	if (unlikely(touched_relations != NIL))
 	{
 		run_within_a_command(next, statement, text, read_only_tree, context, parameters, environment, receiver, completion);

@@ -22,6 +22,7 @@ FAST_AND_FORGETFUL = {
     "autovacuum": "off",
     "max_connections": "100",
     "max_prepared_transactions": "4",
+    "max_worker_processes": "32",
     "wal_level": "minimal",
     "max_wal_senders": "0",
 }

@@ -32,16 +32,12 @@ COMMENT ON FUNCTION discreet.audit_known(regclass, text) IS
 -- discreet.audit_state: what was answered about an audited table, for each sensitive column.
 CREATE FUNCTION discreet.audit_state(relation regclass)
 RETURNS TABLE (column_name name, questions bigint, rank int, atoms int, smallest_atom bigint, asked_by name[])
-LANGUAGE discreet_python
+LANGUAGE discreet_worker
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $python$
-    # @PYTHON_PATH@
-    from discreet.server import audited
-    return audited.audit_state(plpy, relation)
-$python$;
+AS 'audit_state';
 COMMENT ON FUNCTION discreet.audit_state(regclass) IS
 'For each sensitive column of an audited table: questions answered, their rank, atoms they divide people into, the smallest, who asked.';
 

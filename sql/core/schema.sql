@@ -36,6 +36,37 @@ HANDLER discreet._call_handler
 VALIDATOR pg_catalog.plpython3_validator;
 COMMENT ON LANGUAGE discreet_python IS 'PL/Python whose errors reach the user as SQLSTATE, message and hint.';
 
+-- discreet._worker_call_handler: lets a gate worker of the database think, and runs the statements that it gives back.
+CREATE FUNCTION discreet._worker_call_handler()
+RETURNS language_handler
+LANGUAGE c
+VOLATILE
+PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'discreet_worker_call_handler';
+COMMENT ON FUNCTION discreet._worker_call_handler() IS 'Lets a gate worker think, and runs the statements that it gives back.';
+
+CREATE LANGUAGE discreet_worker
+HANDLER discreet._worker_call_handler;
+COMMENT ON LANGUAGE discreet_worker IS 'Functions that a gate worker computes; the body is the name of an entry in discreet.worker.';
+
+-- discreet._worker_step: a step of a gate worker, which alone calls it.
+CREATE FUNCTION discreet._worker_step(conversation bigint, sender text, message bytea)
+RETURNS bytea
+LANGUAGE plpython3u
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.core.parser import load_parser
+    load_parser()
+    from discreet.worker.steps import step
+    return step(conversation, sender, message)
+$python$;
+COMMENT ON FUNCTION discreet._worker_step(bigint, text, bytea) IS 'A step of a gate worker: takes a message, and gives the next one.';
+
 -- discreet._caller: the role that a SECURITY DEFINER function acts for.
 CREATE FUNCTION discreet._caller()
 RETURNS regrole

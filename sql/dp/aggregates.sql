@@ -4,17 +4,13 @@
 -- discreet._release: draws the noise for one number, exactly once.
 CREATE FUNCTION discreet._release(kind text, totals text[])
 RETURNS text
-LANGUAGE discreet_python
+LANGUAGE discreet_worker
 VOLATILE
 STRICT
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $python$
-    # @PYTHON_PATH@
-    from discreet.server import entry
-    return entry.release(plpy, kind, totals)
-$python$;
+AS 'release';
 COMMENT ON FUNCTION discreet._release(text, text[]) IS 'Draws the noise for one number, exactly once.';
 
 CREATE FUNCTION discreet._count_transition(bigint, "any", numeric)

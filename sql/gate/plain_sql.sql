@@ -33,16 +33,12 @@ COMMENT ON FUNCTION discreet._guards(oid, oid, oid) IS
 -- would be refused. questions: objects with the arguments of query(), and the types of the columns that the caller names.
 CREATE FUNCTION discreet._check_questions(questions jsonb)
 RETURNS void
-LANGUAGE discreet_python
+LANGUAGE discreet_worker
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 /* @PINNED_SETTINGS@ */
-AS $python$
-    # @PYTHON_PATH@
-    from discreet.server import entry
-    return entry.check_questions(plpy, questions)
-$python$;
+AS 'check_questions';
 COMMENT ON FUNCTION discreet._check_questions(jsonb) IS
 'Refuses a statement with several questions before the first of them is charged, if one of them would be refused.';
 

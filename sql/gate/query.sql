@@ -10,16 +10,12 @@ CREATE FUNCTION discreet.query(
     accuracy numeric DEFAULT NULL,
     with_error boolean DEFAULT false)
 RETURNS SETOF record
-LANGUAGE discreet_python
+LANGUAGE discreet_worker
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 /* @PINNED_SETTINGS@ */
-AS $python$
-    # @PYTHON_PATH@
-    from discreet.server import entry
-    return entry.query(plpy, sql, epsilon, params, fresh, accuracy, with_error)
-$python$;
+AS 'query';
 COMMENT ON FUNCTION discreet.query(text, numeric, text[], boolean, numeric, boolean) IS
 'Answers a SELECT about protected tables privately; the caller names the columns: AS t(dept text, count bigint).';
 
@@ -30,80 +26,60 @@ CREATE FUNCTION discreet.query_json(
     params text[] DEFAULT NULL,
     fresh boolean DEFAULT false)
 RETURNS SETOF jsonb
-LANGUAGE discreet_python
+LANGUAGE discreet_worker
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 /* @PINNED_SETTINGS@ */
-AS $python$
-    # @PYTHON_PATH@
-    from discreet.server import entry
-    return entry.query_json(plpy, sql, epsilon, params, fresh)
-$python$;
+AS 'query_json';
 COMMENT ON FUNCTION discreet.query_json(text, numeric, text[], boolean) IS
 'Answers a SELECT about protected tables privately, a JSON object per row.';
 
 -- discreet.ask: answers a SELECT about protected tables privately, as a cursor: FETCH ALL FROM answer.
 CREATE FUNCTION discreet.ask(sql text, epsilon numeric DEFAULT NULL, cursor_name text DEFAULT 'answer')
 RETURNS text
-LANGUAGE discreet_python
+LANGUAGE discreet_worker
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 /* @PINNED_SETTINGS@ */
-AS $python$
-    # @PYTHON_PATH@
-    from discreet.server import entry
-    return entry.ask(plpy, sql, epsilon, cursor_name)
-$python$;
+AS 'ask';
 COMMENT ON FUNCTION discreet.ask(text, numeric, text) IS
 'Answers a SELECT about protected tables privately, as a cursor: FETCH ALL FROM answer.';
 
 -- discreet.explain: what a question would cost and how exact its answer would be, or why it is refused. Nothing is spent.
 CREATE FUNCTION discreet.explain(sql text, epsilon numeric DEFAULT NULL)
 RETURNS jsonb
-LANGUAGE discreet_python
+LANGUAGE discreet_worker
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 /* @PINNED_SETTINGS@ */
-AS $python$
-    # @PYTHON_PATH@
-    from discreet.server import entry
-    return entry.explain(plpy, sql, epsilon)
-$python$;
+AS 'explain';
 COMMENT ON FUNCTION discreet.explain(text, numeric) IS
 'What a question would cost and how exact its answer would be, or why it is refused. Nothing is spent.';
 
 -- discreet.lint: what is wrong, or risky, about a question. Nothing is spent.
 CREATE FUNCTION discreet.lint(sql text)
 RETURNS TABLE (code text, finding text, hint text)
-LANGUAGE discreet_python
+LANGUAGE discreet_worker
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 /* @PINNED_SETTINGS@ */
-AS $python$
-    # @PYTHON_PATH@
-    from discreet.server import entry
-    return entry.lint(plpy, sql)
-$python$;
+AS 'lint';
 COMMENT ON FUNCTION discreet.lint(text) IS
 'What is wrong, or risky, about a question. Nothing is spent.';
 
 -- discreet._answer_columns: the columns of an answer at an epsilon as a column definition list. Nothing is spent.
 CREATE FUNCTION discreet._answer_columns(sql text, epsilon numeric DEFAULT NULL)
 RETURNS text
-LANGUAGE discreet_python
+LANGUAGE discreet_worker
 VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 /* @PINNED_SETTINGS@ */
-AS $python$
-    # @PYTHON_PATH@
-    from discreet.server import entry
-    return entry.answer_columns(plpy, sql, epsilon)
-$python$;
+AS 'answer_columns';
 COMMENT ON FUNCTION discreet._answer_columns(text, numeric) IS
 'The columns of an answer at an epsilon as a column definition list. Nothing is spent.';
 

@@ -11,8 +11,8 @@ from discreet.core.curation import Caller, Column, Neighbour, Past, Relation, Wr
 from discreet.core.declarations import ColumnDescription, Dataset, Policy
 from discreet.core.errors import InvalidParameterError, UndefinedObjectError
 from discreet.core.exemption import Below
+from discreet.core.verdicts import judges
 from discreet.server.plpy import Plpy, Result, run
-from discreet.server.verdicts import judges
 
 COLUMNS = """
     WITH RECURSIVE base(type, compared) AS (

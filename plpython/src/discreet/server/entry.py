@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import wraps
@@ -10,7 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from discreet.core import curation, exemption
 from discreet.core.declarations import ColumnDescription, Dataset, Policy, given
-from discreet.core.errors import DiscreetError, RefusedShapeError
+from discreet.core.errors import DiscreetError
 from discreet.server.catalog import DatabaseCatalog
 from discreet.server.interrupts import CancelledError, Interruptible, watch_for_interrupts
 from discreet.server.plpy import Plpy
@@ -128,24 +127,10 @@ def zcdp_epsilon_spent(plpy: Plpy, rho: Decimal, delta: Decimal) -> Decimal:
 
 
 @sql_errors
-def release(plpy: Plpy, function: str, totals: list[str]) -> str:
-    from discreet.dp.wire import released
-
-    return released(function, totals)
-
-
-@sql_errors
 def check_installation(plpy: Plpy) -> Iterable[tuple[str, str, str]]:
     from discreet.server.ops_installation import findings
 
     return findings(plpy)
-
-
-@sql_errors
-def selftest(plpy: Plpy) -> Iterable[tuple[str, str, str, bool | None]]:
-    from discreet.server.ops_selftest import PASSED_OF, findings
-
-    return [(item, status, finding, PASSED_OF[status]) for item, status, finding in findings(plpy)]
 
 
 @sql_errors
@@ -210,102 +195,3 @@ def sensitivity(
         given("neighbours", neighbours),
         given("may_be_null", may_be_null),
     )
-
-
-@sql_errors
-def query(
-    plpy: Plpy,
-    sql: str,
-    epsilon: Decimal | None,
-    params: list[str | None] | None,
-    fresh: bool,
-    accuracy: Decimal | None,
-    with_error: bool,
-) -> Iterable[tuple[object, ...]]:
-    from discreet.server.gate import Gate
-
-    types = plpy.execute("SELECT discreet._named_types() AS types")[0]["types"]
-    if types is None:
-        raise RefusedShapeError(
-            "the columns of the answer have no names", "SELECT * FROM discreet.query(…) AS t(dept text, count bigint)."
-        )
-    rows = Gate(plpy, types).answer(sql, epsilon, params, fresh, accuracy, with_error)
-    return [tuple(map(python_value, (value for _, value in row), types)) for row in rows]
-
-
-def python_value(json_text: str | None, type_name: str | None) -> object:
-    """What PL/Python makes an SQL value of: exact numbers, truth values, lists, bytes; else the text of the value."""
-    if json_text is None or type_name in ("json", "jsonb"):
-        return json_text
-    value = json.loads(json_text, parse_float=Decimal)
-    return bytes.fromhex(value.removeprefix("\\x")) if type_name == "bytea" else value
-
-
-@sql_errors
-def check_questions(plpy: Plpy, questions: str) -> None:
-    from discreet.server.gate_statement import check_questions as check
-
-    check(plpy, questions)
-
-
-@sql_errors
-def ask(plpy: Plpy, sql: str, epsilon: Decimal | None, cursor_name: str | None) -> str:
-    from discreet.server.gate import Gate
-
-    cursor = given("cursor_name", cursor_name)
-    Gate(plpy).opened(sql, epsilon, cursor)
-    return cursor
-
-
-@sql_errors
-def lint(plpy: Plpy, sql: str) -> Iterable[tuple[str, str, str]]:
-    from discreet.server.gate import Gate
-
-    return Gate(plpy).lint(sql)
-
-
-@sql_errors
-def answer_columns(plpy: Plpy, sql: str, epsilon: Decimal | None) -> str:
-    from discreet.dp.price import parse_epsilon
-    from discreet.gate.column_names import unique_names
-    from discreet.gate.values import identifier
-    from discreet.server.gate import Gate
-
-    if epsilon is not None:  # a view keeps it, and would be refused whenever it is read
-        parse_epsilon(epsilon)
-    names, types = zip(*Gate(plpy).columns(sql), strict=True)
-    columns = zip(unique_names(names), types, strict=True)
-    return ", ".join(f"{identifier(name)} {type_name}" for name, type_name in columns)
-
-
-@sql_errors
-def query_json(
-    plpy: Plpy, sql: str, epsilon: Decimal | None, params: list[str | None] | None, fresh: bool
-) -> Iterable[str]:
-    from discreet.server.gate import Gate
-
-    return [json_object(row) for row in Gate(plpy).answer(sql, epsilon, params, fresh)]
-
-
-def json_object(row: list[tuple[str, str | None]]) -> str:
-    """Columns may share a name in SQL, but not in JSON: the second count becomes count_2."""
-    from discreet.gate.column_names import unique_names
-
-    names = unique_names([name for name, _ in row])
-    values = ("null" if value is None else value for _, value in row)
-    return "{" + ", ".join(f"{json.dumps(name)}: {value}" for name, value in zip(names, values, strict=True)) + "}"
-
-
-@sql_errors
-def explain(plpy: Plpy, sql: str, epsilon: Decimal | None) -> str:
-    from discreet.server.gate_explain import explain as explained
-
-    return json.dumps(explained(plpy, sql, epsilon))
-
-
-@sql_errors
-def suggest_bounds(plpy: Plpy, relation: str | None, column_name: str | None, epsilon: Decimal | None) -> str:
-    from discreet.server.gate_suggest import BoundsGate
-
-    lower, upper = BoundsGate(plpy, relation, column_name).bounds(epsilon)
-    return f"[{lower:f},{upper:f}]"

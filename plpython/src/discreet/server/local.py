@@ -5,7 +5,6 @@ from __future__ import annotations
 from discreet.core.curation import Column, Relation
 from discreet.local import columns
 from discreet.local.columns import Placement, ResponseColumn
-from discreet.server.acting import run_as
 from discreet.server.catalog import DatabaseCatalog, require_built_in
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy
@@ -72,7 +71,8 @@ class ResponseCatalog(DatabaseCatalog):
     def has_rows(self, relation: Relation) -> bool:
         """In the name of the table's owner: planning a query runs code of its indexes."""
         owner = self._run("SELECT relowner FROM pg_class WHERE oid = :oid::oid", oid=relation.oid)[0]["relowner"]
-        return len(run_as(self._plpy, int(owner), f"SELECT 'a row' FROM {relation.quoted_name} LIMIT 1")) > 0
+        sql = f"SELECT 'a row' FROM {relation.quoted_name} LIMIT 1"
+        return len(self._run("SELECT FROM discreet._run_as(:role::oid, :sql::text)", role=int(owner), sql=sql)) > 0
 
     def add_responses(self, relation: Relation, responses: ResponseColumn) -> None:
         self._plpy.execute("LOCK TABLE discreet._response_column IN SHARE ROW EXCLUSIVE MODE")

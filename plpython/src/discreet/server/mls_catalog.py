@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from discreet.core.curation import Relation
+from discreet.core.verdicts import judges
 from discreet.mls.conversion import OldColumn, OldTable
 from discreet.mls.table import Check, Child, Column, Generated, Reference, Table, identifier
 from discreet.server.plpy import Plpy, run
-from discreet.server.verdicts import judges
 
 # equality as the default B-tree operator class of the type has it; with pg_catalog alone in the search path, a type
 # from elsewhere might be compared as something it can be cast to

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import discreet
 from discreet.core.declarations import ENCODING, OTHER_DATABASE
-from discreet.server.gate_parser import load_parser
+from discreet.core.parser import load_parser
 from discreet.server.ops_openings import PROBLEM, WARNING, Finding, closed_schemas, definer_functions, readable_views
 from discreet.server.plpy import Plpy, run
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from discreet.budget.currency import amount_limit
 from discreet.core.declarations import Dataset as Declared
+from discreet.core.verdicts import judges
 from discreet.ops.forecast import WINDOW, Spending
 from discreet.ops.page import Asker, Budget, Dataset, Exactness, History, Multilevel, Release, page
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy, Result, run
-from discreet.server.verdicts import judges
 
 AT_MOST_DOTS = 300
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from discreet.core.declarations import given
 from discreet.core.errors import DuplicateObjectError, InvalidParameterError, UndefinedColumnError
+from discreet.core.verdicts import judges
 from discreet.server.plpy import Plpy, run
-from discreet.server.verdicts import judges
 
 RELATION = """
     SELECT c.oid, n.nspname AS schema, a.attname::text AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,

@@ -17,12 +17,12 @@ from discreet.core.errors import (
     UndefinedObjectError,
     WrongObjectTypeError,
 )
+from discreet.core.parser import load_parser
+from discreet.core.verdicts import judges
 from discreet.rules import statements
 from discreet.rules.expressions import predicate, row_rule
 from discreet.server.entry import sql_errors
-from discreet.server.gate_parser import load_parser
 from discreet.server.plpy import Plpy, Row, run
-from discreet.server.verdicts import judges
 
 RELATION = """
     SELECT c.oid, n.nspname, c.relname, c.relkind, c.relrowsecurity AND c.relforcerowsecurity AS forced,

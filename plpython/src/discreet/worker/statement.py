@@ -6,28 +6,28 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from discreet.server.audited import AuditedAsked
-from discreet.server.gate import Gate, wish_of
-from discreet.server.plpy import Plpy
+from discreet.worker.audited import AuditedAsked
+from discreet.worker.gate import Gate, wish_of
+from discreet.worker.session import Session
 
 
-def check_questions(plpy: Plpy, questions: str) -> None:
+def check_questions(session: Session, questions: str) -> None:
     """Raises, and writes down, the first refusal. A budget that is not enough for all refuses all.
 
     Nothing is charged or held back here: what another session spends meanwhile may still refuse the last of them. The
     audit decides when a question about an audited table is run.
     """
     asked_for = json.loads(questions)
-    dues = [due for question in asked_for if (due := checked(plpy, question)) is not None]
-    gate = Gate(plpy)
+    dues = [due for question in asked_for if (due := checked(session, question)) is not None]
+    gate = Gate(session)
     with gate.own_search_path():
         text = "; ".join(str(question["sql"]) for question in asked_for)
         gate.refusable(text, lambda: gate.refuse_shortage(dues))
 
 
-def checked(plpy: Plpy, question: dict[str, Any]) -> dict[str, Any] | None:
+def checked(session: Session, question: dict[str, Any]) -> dict[str, Any] | None:
     """What a question costs; None where nothing is to be paid, or the audit decides."""
-    gate, sql = Gate(plpy, question["types"] or None), question["sql"]
+    gate, sql = Gate(session, question["types"] or None), question["sql"]
     with gate.own_search_path() as path:
 
         def ask() -> Any:

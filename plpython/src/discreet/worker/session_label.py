@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.core.errors import InsufficientPrivilegeError, NoAccessError
-from discreet.server.plpy import Plpy, prepared
-from discreet.server.verdicts import judges
+from discreet.core.verdicts import judges
+from discreet.worker.session import Session, Statement
 
 LABEL = "SELECT bits, discreet._label(bits) AS text, session_user AS role FROM discreet._session_label() AS bits"
 WRITTEN = "SELECT discreet._label_bits(discreet._label(NULL)) AS bits"
@@ -26,15 +26,15 @@ class SessionLabel:
     text: str
 
 
-def hold_level(plpy: Plpy, level: str) -> None:
-    plpy.execute(prepared(plpy, LEVEL, ["pg_catalog.text"]), [level])
+def hold_level(session: Session, level: str) -> None:
+    session.execute(Statement(LEVEL, ("text",), kept=True), [level])
 
 
-def held_label(plpy: Plpy) -> SessionLabel:
+def held_label(session: Session) -> SessionLabel:
     """The label of the session, held as its wish."""
     try:
-        row = plpy.execute(prepared(plpy, LABEL))[0]
-    except plpy.SPIError as error:
+        row = session.execute(Statement(LABEL, kept=True))[0]
+    except session.SPIError as error:
         if getattr(error, "sqlstate", None) != INSUFFICIENT_PRIVILEGE:
             raise
         raise InsufficientPrivilegeError(str(error), "SET discreet.level to another label, or connect anew.") from None
@@ -43,15 +43,15 @@ def held_label(plpy: Plpy) -> SessionLabel:
             f"role {row['role']} has no clearance, and multilevel tables show it nothing",
             "The security officer gives one with discreet.mls_clear().",
         )
-    hold_level(plpy, row["text"])
+    hold_level(session, row["text"])
     return SessionLabel(int(row["bits"]), str(row["text"]))
 
 
-def label_of_words(plpy: Plpy) -> int | None:
+def label_of_words(session: Session) -> int | None:
     """The label of what the session writes: NULL without a clearance. What the session reads does not change it."""
     try:
-        bits = plpy.execute(prepared(plpy, WRITTEN))[0]["bits"]
-    except plpy.SPIError as error:
+        bits = session.execute(Statement(WRITTEN, kept=True))[0]["bits"]
+    except session.SPIError as error:
         if not judges(error):
             raise
         return HIGHEST  # a wish that the session cannot have

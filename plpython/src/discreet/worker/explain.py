@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import DiscreetError
-from discreet.server import personal
-from discreet.server.acting import acting_role, run_as
-from discreet.server.audited import AuditedAsked, explained
-from discreet.server.gate import Asked, Gate, Wish, decimal_text
-from discreet.server.plpy import Plpy, run
+from discreet.worker import personal
+from discreet.worker.acting import acting_role, run_as
+from discreet.worker.audited import AuditedAsked, explained
+from discreet.worker.gate import Asked, Gate, Wish, decimal_text
+from discreet.worker.session import Session, run
 
 OWNED = """
     SELECT pg_catalog.pg_has_role(discreet._caller(), c.relowner, 'USAGE') AS owned
@@ -25,9 +25,9 @@ OWNED = """
 """
 
 
-def explain(plpy: Plpy, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
+def explain(session: Session, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
     """Price and exactness, or the refusal."""
-    gate = Gate(plpy)
+    gate = Gate(session)
     with gate.own_search_path() as path:
         try:
             asked = gate.question(sql, Wish(epsilon), path)
@@ -39,7 +39,7 @@ def explain(plpy: Plpy, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
             )
         told = for_everybody(gate, asked)
         if gate.caller_is_curator():
-            told |= for_curators(gate, asked) | {"clamped": clamped(plpy, *gate.resolved(sql, path))}
+            told |= for_curators(gate, asked) | {"clamped": clamped(session, *gate.resolved(sql, path))}
         return told
 
 
@@ -88,7 +88,7 @@ def for_curators(gate: Gate, asked: Asked) -> dict[str, Any]:
     }
 
 
-def clamped(plpy: Plpy, tree: Any, described: dict[str, Any]) -> list[dict[str, Any]]:
+def clamped(session: Session, tree: Any, described: dict[str, Any]) -> list[dict[str, Any]]:
     """The share of values that clamping cuts, of every bounded column that the question uses, over the whole table.
 
     Exact numbers: only the owner of a table, who may read it anyway, is told.
@@ -99,7 +99,7 @@ def clamped(plpy: Plpy, tree: Any, described: dict[str, Any]) -> list[dict[str, 
     told: list[dict[str, Any]] = []
     for relation, columns in bounded_columns(tree, schema_from_json(described)):
         names = [f"{relation.schema}.{relation.name}.{column.name}" for column in columns]
-        owned = run(plpy, OWNED, schema=relation.schema, name=relation.name)
+        owned = run(session, OWNED, schema=relation.schema, name=relation.name)
         if not (len(owned) and owned[0]["owned"]):
             told += [{"column": name, "why": "the table is not yours"} for name in names]
             continue
@@ -108,7 +108,7 @@ def clamped(plpy: Plpy, tree: Any, described: dict[str, Any]) -> list[dict[str, 
             for some in described["relations"]
             if (some["schema"], some["name"]) == (relation.schema, relation.name)
         ]
-        (text,) = run_as(plpy, acting_role(plpy, named), clamping_sql(relation, columns))
+        (text,) = run_as(session, acting_role(session, named), clamping_sql(relation, columns))
         counts = json.loads(text)
         for name, (values, cut) in zip(names, counts, strict=True):
             share = decimal_text(Fraction(cut, values), 6) if values else None

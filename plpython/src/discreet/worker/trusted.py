@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from discreet.server.plpy import Plpy, Row, prepared
+from discreet.server.plpy import Row
+from discreet.worker.session import Session, Statement
 
 # to_regclass looks a name up as the planner will; pg_class is read as this transaction sees it
 TRUSTED = """
@@ -49,10 +50,10 @@ TRUSTED = """
 """
 
 
-def trusted(plpy: Plpy, relations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def trusted(session: Session, relations: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those of the relations that are trusted, as the asker's own transaction sees them."""
     names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
-    rows = plpy.execute(prepared(plpy, TRUSTED, ["text[]", "text[]"]), names)
+    rows = session.execute(Statement(TRUSTED, ("text[]", "text[]"), kept=True), names)
     found = {(row["schema"], row["name"]): row for row in rows}
     named = ((relation, found.get((relation["schema"], relation["name"]))) for relation in relations)
     return [as_seen(relation, row) for relation, row in named if row is not None]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.core.errors import RefusedShapeError
-from discreet.server.plpy import Plpy, prepared, run
-from discreet.server.verdicts import judges
+from discreet.core.verdicts import judges
+from discreet.worker.session import Session, Statement, run
 
 # Nothing but pg_catalog is in the search path. The first object that is not PostgreSQL's own has the number 16384.
 OWNERS = """
@@ -47,11 +47,11 @@ UNREADABLE = """
 """
 
 
-def acting_role(plpy: Plpy, relations: list[dict[str, Any]]) -> int:
+def acting_role(session: Session, relations: list[dict[str, Any]]) -> int:
     """The role that reads these relations; 0: a superuser may, as the extension's owner is one."""
     names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
     protected = [relation["protection"] is not None for relation in relations]
-    owners = plpy.execute(prepared(plpy, OWNERS, ["text[]", "text[]", "bool[]"]), [*names, protected])
+    owners = session.execute(Statement(OWNERS, ("text[]", "text[]", "bool[]"), kept=True), [*names, protected])
     if len(owners) == 0:
         return 0
     if len(owners) > 1:
@@ -68,7 +68,9 @@ def acting_role(plpy: Plpy, relations: list[dict[str, Any]]) -> int:
             f" for which code of {owner['name']} runs",
             "Ask about it alone, or let a DBA drop the function, index or constraint of the other table.",
         )
-    unreadable = plpy.execute(prepared(plpy, UNREADABLE, ["text[]", "text[]", "oid"]), [*names, owner["owner"]])
+    unreadable = session.execute(
+        Statement(UNREADABLE, ("text[]", "text[]", "oid"), kept=True), [*names, owner["owner"]]
+    )
     if len(unreadable) > 0:
         table = unreadable[0]
         if table["denied"]:
@@ -81,7 +83,7 @@ def acting_role(plpy: Plpy, relations: list[dict[str, Any]]) -> int:
     return int(owner["owner"])
 
 
-def refuse_unstartable(plpy: Plpy, role: int, statements: list[str]) -> None:
+def refuse_unstartable(session: Session, role: int, statements: list[str]) -> None:
     """Refuses what the executor would not let the role do, before anything is charged.
 
     Planning may run code of the table's owner, whose words could come from the data: they go to the log only.
@@ -90,21 +92,23 @@ def refuse_unstartable(plpy: Plpy, role: int, statements: list[str]) -> None:
         return
     try:
         for sql in statements:
-            run(plpy, "SELECT discreet._start_as(:role::oid, :sql::text)", role=role, sql=sql)
-    except plpy.SPIError as error:
+            run(session, "SELECT discreet._start_as(:role::oid, :sql::text)", role=role, sql=sql)
+    except session.SPIError as error:
         if not judges(error):
             raise
-        plpy.log(f"discreet: a question cannot be run in the name of its table's owner: {error}")
+        session.log(f"discreet: a question cannot be run in the name of its table's owner: {error}")
         raise RefusedShapeError(
             "the owner of the tables, in whose name the question would run, may not run it",
             "A DBA finds the reason in the server's log.",
         ) from None
 
 
-def run_as(plpy: Plpy, role: int, sql: str) -> list[str]:
+def run_as(session: Session, role: int, sql: str) -> list[str]:
     """Runs a SELECT of one text column in the name of the role that acting_role found."""
     if role == 0:
-        rows = plpy.execute(f"SELECT t.text FROM ({sql}) AS t(text)")
+        rows = session.execute(f"SELECT t.text FROM ({sql}) AS t(text)")
     else:
-        rows = run(plpy, "SELECT t.text FROM discreet._run_as(:role::oid, :sql::text) AS t(text)", role=role, sql=sql)
+        rows = run(
+            session, "SELECT t.text FROM discreet._run_as(:role::oid, :sql::text) AS t(text)", role=role, sql=sql
+        )
     return [row["text"] for row in rows]

@@ -25,28 +25,25 @@ from discreet.core.errors import (
     RefusedShapeError,
     TouchedDataError,
 )
+from discreet.core.verdicts import judges
 from discreet.gate.column_names import LONGEST_NAME
 from discreet.gate.finish import finished_sql, rows_sql
-from discreet.server import audited, citus, personal
-from discreet.server.acting import acting_role, refuse_unstartable
-from discreet.server.audited import AuditedAsked
-from discreet.server.gate_parser import load_parser
-from discreet.server.gate_trusted import trusted
-from discreet.server.mls_session_label import SessionLabel, held_label, hold_level, label_of_words
-from discreet.server.plpy import Plpy, prepared, run
-from discreet.server.verdicts import judges
+from discreet.worker import audited, citus, personal
+from discreet.worker.acting import acting_role, refuse_unstartable
+from discreet.worker.audited import AuditedAsked
+from discreet.worker.session import Session, SessionError, Statement, run
+from discreet.worker.session_label import SessionLabel, held_label, hold_level, label_of_words
+from discreet.worker.trusted import trusted
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
 # columns of which a notice says how exact they are
 MOST_TOLD = 8
 
-ASKER = "SELECT session_user::pg_catalog.text AS name, discreet._caller()"
 # at the tables of a question, before and after they are locked
 MOST_LOOKS = 3
-LEDGER = "SELECT discreet._ledger($1, $2) AS answer"
-SETTING = "SELECT pg_catalog.current_setting($1) AS value"
-SEARCH = "SELECT pg_catalog.set_config('search_path', $1, true)"
+# what gives numbers away, or leads to it
+GIVING = frozenset(["charge_question", "charge_personal", "recall", "audit_read", "audit_record", "audit_base"])
 
 
 @dataclass(frozen=True)
@@ -101,11 +98,10 @@ class Gate:
     with everything.
     """
 
-    def __init__(self, plpy: Plpy, types: list[str | None] | None = None) -> None:
-        self._plpy = plpy
+    def __init__(self, session: Session, types: list[str | None] | None = None) -> None:
+        self.session = session
         self._types = types
         self.label: SessionLabel | None = None
-        load_parser()
 
     # -- answering
 
@@ -157,7 +153,7 @@ class Gate:
         quantum = asked.plan.dataset.response_quantum
         if quantum:
             over = (time.monotonic() - started) % quantum
-            self._plpy.execute(f"SELECT discreet._wait({quantum - over!r})")
+            self.session.execute(f"SELECT discreet._wait({quantum - over!r})")
 
     def opened(self, sql: str, epsilon: Decimal | None, cursor: str) -> None:
         """Opens a cursor of this name on the answer, for the rest of the transaction."""
@@ -168,7 +164,7 @@ class Gate:
             asked, rows = self.released(sql, Wish(epsilon), path, fresh=False)
             held = literal(json.dumps(rows)) + "::pg_catalog.jsonb"
             select = rows_sql(asked.plan).replace("$1", held, 1)
-            self._plpy.execute(f"DECLARE {identifier(cursor)} NO SCROLL CURSOR FOR {select}")
+            self.session.execute(f"DECLARE {identifier(cursor)} NO SCROLL CURSOR FOR {select}")
 
     def refuse_cursor(self, cursor: str) -> None:
         """Refuses a name that no cursor can be opened under now."""
@@ -178,16 +174,16 @@ class Gate:
             raise InvalidParameterError(
                 f"cursor_name is longer than {LONGEST_NAME} bytes", "PostgreSQL would truncate it: give a shorter one."
             )
-        if run(self._plpy, "SELECT name FROM pg_catalog.pg_cursors WHERE name = :cursor::text", cursor=cursor):
+        if run(self.session, "SELECT name FROM pg_catalog.pg_cursors WHERE name = :cursor::text", cursor=cursor):
             raise DuplicateCursorError(f'cursor "{cursor}" already exists', "CLOSE it first, or give another name.")
 
     def columns(self, sql: str) -> list[tuple[str, str]]:
         """Name and type of every column of the answer; nothing is asked."""
         with self.own_search_path() as path:
             asked = self.question(sql, Wish(), path)
-            empty = self._plpy.execute(self._plpy.prepare(rows_sql(asked.plan), ["jsonb"]), ["[]"])
+            empty = self.session.execute(Statement(rows_sql(asked.plan), ("jsonb",)), ["[]"])
             types = [
-                run(self._plpy, "SELECT pg_catalog.format_type(:type::oid, NULL) AS name", type=oid)[0]["name"]
+                run(self.session, "SELECT pg_catalog.format_type(:type::oid, NULL) AS name", type=oid)[0]["name"]
                 for oid in empty.coltypes()
             ]
             return list(zip(asked.plan.output, types, strict=True))
@@ -278,10 +274,10 @@ class Gate:
             "functions": sorted(functions),
         }
         described: dict[str, Any] = self.ledger("describe", request)
-        described["relations"] = trusted(self._plpy, described["relations"])
-        citus.refuse_what_does_not_hold(self._plpy, described["relations"])
+        described["relations"] = trusted(self.session, described["relations"])
+        citus.refuse_what_does_not_hold(self.session, described["relations"])
         if self.label is None and any(relation["multilevel"] for relation in described["relations"]):
-            self.label = held_label(self._plpy)
+            self.label = held_label(self.session)
         # what is answered at a label is not what is answered at another
         described["label"] = None if self.label is None else self.label.bits
         return described
@@ -303,7 +299,7 @@ class Gate:
             plan = plan.with_errors()
         if plan.personal is not None:
             personal.refuse_other_isolation(self.setting("transaction_isolation"))
-        acting = acting_role(self._plpy, described["relations"])
+        acting = acting_role(self.session, described["relations"])
         epsilon = plan.own_epsilon + worth
         asked = Asked(plan, epsilon * sets, amount * sets, delta, price, key, self.domain_texts(plan), acting)
         self.check_native(asked)
@@ -402,8 +398,8 @@ class Gate:
     def before_data(self, sql: str) -> Any:
         """Runs SQL without data; what the server does not like about it is the question's own fault."""
         try:
-            return self._plpy.execute(sql)
-        except self._plpy.SPIError as error:
+            return self.session.execute(sql)
+        except SessionError as error:
             if not judges(error):
                 raise
             raise RefusedShapeError(
@@ -413,7 +409,7 @@ class Gate:
     def check_native(self, asked: Asked) -> None:
         """Lets the server analyse what will be run: errors of types and names come before the charge."""
         from discreet.gate.measure import domain_groups
-        from discreet.server.gate_totals import as_texts
+        from discreet.worker.totals import as_texts
 
         for keys, terms in zip(asked.plan.grouping.sets, asked.terms, strict=True):
             if domain_groups(asked.plan, keys, asked.texts) is None:
@@ -428,10 +424,9 @@ class Gate:
     def prepared(self, native: list[str], asked: Any) -> None:
         """Lets the server analyse statements, and put an answer without rows together: LIMIT -1 fails there already."""
         try:
-            for sql in native:
-                self._plpy.prepare(sql, [])
-            self._plpy.execute(self._plpy.prepare(finished_sql(asked.plan, self._types), ["jsonb"]), ["[]"])
-        except self._plpy.SPIError as error:
+            self.session.analyse([Statement(sql) for sql in native])
+            self.session.execute(Statement(finished_sql(asked.plan, self._types), ("jsonb",)), ["[]"])
+        except SessionError as error:
             if not judges(error):
                 raise
             # ln(count(*)) over an answer fails where that has no rows
@@ -439,7 +434,7 @@ class Gate:
                 raise RefusedShapeError(
                     f"PostgreSQL does not understand the question: {error}", "Check types and names."
                 ) from None
-        refuse_unstartable(self._plpy, asked.acting, native)
+        refuse_unstartable(self.session, asked.acting, native)
 
     def recalled(self, asked: Asked) -> list[list[object]] | None:
         request = {"role": self.session_user(), "key": asked.key, "dataset": asked.plan.dataset.name}
@@ -483,23 +478,21 @@ class Gate:
     def measured(self, asked: Asked) -> list[list[object]]:
         """Runs and releases. Whatever goes wrong from here on may depend on the data, and is told to the log only."""
         from discreet.gate.measure import domain_groups, measure
-        from discreet.server.gate_totals import totals
+        from discreet.worker.totals import totals
 
         rows: list[list[object]] = []
         sets = asked.plan.grouping.sets
         try:
             of_sets: Iterator[Any]
             if asked.plan.personal is None:
-                of_sets = (totals(self._plpy, asked.plan, keys, asked.acting) for keys in sets)
+                of_sets = (totals(self.session, asked.plan, keys, asked.acting) for keys in sets)
             else:
-                of_sets = iter(personal.totals_of_payers(self._plpy, asked.plan, asked.epsilon, asked.acting))
+                of_sets = iter(personal.totals_of_payers(self.session, asked.plan, asked.epsilon, asked.acting))
             for keys, terms, found in zip(sets, asked.terms, of_sets, strict=True):
                 known = domain_groups(asked.plan, keys, asked.texts)
                 rows += measure(asked.plan, terms, known, found)
         except Exception as error:
-            if is_interrupt(error):
-                raise
-            self._plpy.log(f"discreet: {type(error).__name__} after the data was touched: {error}")
+            self.session.log(f"discreet: {type(error).__name__} after the data was touched: {error}")
             raise TouchedDataError from None
         return rows
 
@@ -512,9 +505,9 @@ class Gate:
     def finished(self, asked: Any, rows: list[list[object]]) -> list[list[tuple[str, str | None]]]:
         """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
         try:
-            plan = self._plpy.prepare(finished_sql(asked.plan, self._types), ["jsonb"])
-            shown = self._plpy.execute(plan, [json.dumps(rows)])
-        except self._plpy.SPIError as error:
+            finish = Statement(finished_sql(asked.plan, self._types), ("jsonb",))
+            shown = self.session.execute(finish, [json.dumps(rows)])
+        except SessionError as error:
             if not judges(error):
                 raise
             raise RefusedShapeError(
@@ -537,7 +530,7 @@ class Gate:
         for_all = (
             f", for dataset {dataset.name}{where} {left['left_for_dataset']}" if asked.plan.personal is None else ""
         )
-        self._plpy.notice(
+        self.session.notice(
             f"{paid}; {unit} left for you {left['left_for_role']}{for_all}"
             + (f"; 95 % error: {', '.join(told)}" if told else "")
         )
@@ -555,50 +548,54 @@ class Gate:
                     "question": (sql or "")[:8000],
                 }
                 if self.label is None:  # what a session writes of what it has read elsewhere has its label, too
-                    request["label"] = label_of_words(self._plpy)
+                    request["label"] = label_of_words(self.session)
                 self.ledger("refused", request)
             raise
 
     def ledger(self, operation: str, request: dict[str, Any]) -> Any:
-        call = prepared(self._plpy, LEDGER, ["pg_catalog.name", "pg_catalog.jsonb"])
+        """What the ledger answers; what it writes is committed when this returns, its refusals among it."""
+        if operation in GIVING and self.session.facts["explained"]:
+            raise SessionError(
+                "DP001",
+                "EXPLAIN ANALYZE of a question would tell of the rows",
+                "SELECT discreet.explain('…') says what a question costs and how exact it is.",
+            )
         if self.label is not None:
             request = request | {"label": self.label.bits}
-        answer = self._plpy.execute(call, [operation, json.dumps(request)])[0]["answer"]
-        return None if answer is None else json.loads(answer)
+        text = self.session.charge(operation, json.dumps(request))
+        answer = None if text is None else json.loads(text)
+        if isinstance(answer, dict) and "refused" in answer:
+            refused = answer["refused"]
+            raise SessionError(refused["code"], refused["message"], refused["hint"])
+        return answer
 
     def session_user(self) -> str:
-        """Who asks; _caller() refuses where it is somebody else's code that does, as in an index expression."""
-        return str(self._plpy.execute(prepared(self._plpy, ASKER))[0]["name"])
+        return str(self.session.facts["user"])
 
     def moment(self) -> datetime:
         """When the transaction began."""
-        return datetime.fromisoformat(self._plpy.execute("SELECT pg_catalog.now()::text AS now")[0]["now"])
+        return datetime.fromisoformat(str(self.session.facts["now"]))
 
     def setting(self, name: str) -> str:
-        return str(self._plpy.execute(prepared(self._plpy, SETTING, ["pg_catalog.text"]), [name])[0]["value"])
+        return str(self.session.facts[name])
 
     def caller_is_curator(self) -> bool:
-        rows = self._plpy.execute(
+        rows = self.session.execute(
             "SELECT pg_catalog.pg_has_role(discreet._caller(), 'discreet_curator', 'MEMBER') AS yes"
         )
         return bool(rows[0]["yes"])
 
     @contextmanager
     def own_search_path(self) -> Iterator[list[str]]:
-        """Within, names mean those of pg_catalog; yields the schemas that the asker searches."""
-        held, level = self.setting("search_path"), self.setting("discreet.level")
-        self.search("pg_catalog, pg_temp")
-        try:
-            # not current_schemas(): this function runs as its owner, whom "$user" would mean
-            yield [self.session_user() if name == "$user" else name for name in listed_names(held)]
-        finally:
-            if self.label is not None:
-                hold_level(self._plpy, level)
-            self.search(held)
+        """The schemas that the asker searches; within a call of the gate the session itself searches pg_catalog only.
 
-    def search(self, path: str) -> None:
-        # the asker's path is still in force: "text" alone could be a domain of the asker, with a CHECK to run
-        self._plpy.execute(prepared(self._plpy, SEARCH, ["pg_catalog.text"]), [path])
+        A label is held for the question, and given back; an error takes it back by itself.
+        """
+        # not current_schemas(): the function runs as its owner, whom "$user" would mean
+        named = listed_names(self.setting("search_path"))
+        yield [self.session_user() if name == "$user" else name for name in named]
+        if self.label is not None:
+            hold_level(self.session, self.setting("discreet.level"))
 
 
 def listed_names(path: str) -> list[str]:
@@ -618,11 +615,6 @@ def of_values(error: Exception) -> bool:
     """An error that other values would not lead to; those of LIMIT and OFFSET are constants."""
     state = str(getattr(error, "sqlstate", None))
     return state.startswith("22") and state not in ("2201W", "2201X")
-
-
-def is_interrupt(error: Exception) -> bool:
-    """A cancelled query or a timeout tells nothing that its sender does not know."""
-    return getattr(error, "sqlstate", None) == "57014"
 
 
 def decimal_text(number: Fraction, digits: int = 28) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from discreet.core.errors import RefusedShapeError
-from discreet.server.plpy import Plpy, prepared
+from discreet.worker.session import Session, Statement
 
 PRESENT = "SELECT pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS present"
 CHANGED = """
@@ -27,12 +27,12 @@ DISTRIBUTED = """
 """
 
 
-def refuse_what_does_not_hold(plpy: Plpy, relations: Iterable[dict[str, Any]]) -> None:
-    if not plpy.execute(prepared(plpy, PRESENT))[0]["present"]:
+def refuse_what_does_not_hold(session: Session, relations: Iterable[dict[str, Any]]) -> None:
+    if not session.execute(Statement(PRESENT, kept=True))[0]["present"]:
         return
     distributed = False
     for relation in relations:
-        found = plpy.execute(prepared(plpy, DISTRIBUTED, ["text", "text"]), [relation["schema"], relation["name"]])
+        found = session.execute(Statement(DISTRIBUTED, ("text", "text")), [relation["schema"], relation["name"]])
         if not len(found):
             continue
         distributed = True
@@ -41,7 +41,7 @@ def refuse_what_does_not_hold(plpy: Plpy, relations: Iterable[dict[str, Any]]) -
             refuse(relation, "distributed, but not by the hash of a column", "Distribute it by the unit.")
         if policy != "noisy":
             refuse(relation, f"distributed, and policy {policy} is not for distributed tables", "Use policy noisy.")
-    if distributed and (names := plpy.execute(prepared(plpy, CHANGED))[0]["names"]) is not None:
+    if distributed and (names := session.execute(Statement(CHANGED))[0]["names"]) is not None:
         raise RefusedShapeError(
             f"the session or its role has changed settings of Citus: {names}",
             "RESET them; what an administrator sets for the database or the server holds.",

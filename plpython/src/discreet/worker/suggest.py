@@ -7,8 +7,8 @@ from typing import Any
 
 from discreet.core.declarations import given
 from discreet.core.errors import UndefinedObjectError
-from discreet.server.gate import Asked, Gate, Wish
-from discreet.server.plpy import Plpy, run
+from discreet.worker.gate import Asked, Gate, Wish
+from discreet.worker.session import Session, run
 
 NAMES = """
     SELECT n.nspname AS schema, c.relname AS name
@@ -20,8 +20,8 @@ NAMES = """
 class BoundsGate(Gate):
     """The gate, for one column: every stage but parsing is that of a question."""
 
-    def __init__(self, plpy: Plpy, relation: str | None, column: str | None) -> None:
-        super().__init__(plpy)
+    def __init__(self, session: Session, relation: str | None, column: str | None) -> None:
+        super().__init__(session)
         self._relation = given("relation", relation)
         self._column = given("column_name", column)
 
@@ -40,7 +40,7 @@ class BoundsGate(Gate):
         from discreet.gate.schema import schema_from_json
         from discreet.gate.suggest import bounds_plan
 
-        found: list[Any] = list(run(self._plpy, NAMES, relation=self._relation))
+        found: list[Any] = list(run(self.session, NAMES, relation=self._relation))
         if not found:
             raise UndefinedObjectError(f"there is no table {self._relation}", "Name a protected table.")
         name = found[0]["schema"], found[0]["name"]

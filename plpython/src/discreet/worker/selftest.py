@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from discreet.core.errors import DiscreetError
-from discreet.server.acting import acting_role, run_as
-from discreet.server.gate import Gate
-from discreet.server.plpy import Plpy
+from discreet.worker.acting import acting_role, run_as
+from discreet.worker.gate import Gate
+from discreet.worker.session import Session
 
 PASSED, FAILED, NOT_TRIED = "passed", "failed", "not tried"
 # for scripts: what was not tried is neither
@@ -80,14 +80,14 @@ OWN_TABLES = """
 """
 
 
-def findings(plpy: Plpy) -> Iterator[Finding]:
-    checks: list[Callable[[Plpy], Iterator[Finding]]] = [samplers, ledger, chain, privileges]
+def findings(session: Session) -> Iterator[Finding]:
+    checks: list[Callable[[Session], Iterator[Finding]]] = [samplers, ledger, chain, privileges]
     for check in checks:
-        yield from check(plpy)
-    found = list(catalog(plpy))
+        yield from check(session)
+    found = list(catalog(session))
     yield from found
     if all(status == PASSED for _, status, _ in found):
-        yield from neighbours(plpy)
+        yield from neighbours(session)
     else:
         yield "neighbours", NOT_TRIED, "the catalog does not fit, so what it says of tables cannot be tried"
 
@@ -96,7 +96,7 @@ def judged(sound: bool) -> str:
     return PASSED if sound else FAILED
 
 
-def samplers(plpy: Plpy) -> Iterator[Finding]:
+def samplers(session: Session) -> Iterator[Finding]:
     from discreet.dp.samplers import DRAWS, FALSE_ALARM, worst_sampler
 
     found, allowed = worst_sampler()
@@ -108,16 +108,16 @@ def samplers(plpy: Plpy) -> Iterator[Finding]:
     )
 
 
-def ledger(plpy: Plpy) -> Iterator[Finding]:
+def ledger(session: Session) -> Iterator[Finding]:
     from discreet.server.ops_installation import OK
     from discreet.server.ops_installation import ledger as checked
 
-    for item, status, finding in checked(plpy):
+    for item, status, finding in checked(session):
         yield item, judged(status == OK), finding
 
 
-def chain(plpy: Plpy) -> Iterator[Finding]:
-    rows = plpy.execute("SELECT dataset, label, charges, intact, finding FROM discreet.verify_log()")
+def chain(session: Session) -> Iterator[Finding]:
+    rows = session.execute("SELECT dataset, label, charges, intact, finding FROM discreet.verify_log()")
     if not len(rows):
         yield "chain", NOT_TRIED, "there is no dataset, so no log"
     for row in rows:
@@ -125,25 +125,25 @@ def chain(plpy: Plpy) -> Iterator[Finding]:
         yield f"chain of {row['dataset']}{where}", judged(row["intact"]), f"{row['charges']} charges: {row['finding']}"
 
 
-def privileges(plpy: Plpy) -> Iterator[Finding]:
-    names = [row["name"] for row in plpy.execute(OPEN_TO_ALL)]
+def privileges(session: Session) -> Iterator[Finding]:
+    names = [row["name"] for row in session.execute(OPEN_TO_ALL)]
     told = (
         f"open to everybody: {', '.join(names)}" if names else "nothing was opened to everybody since the installation"
     )
     yield "privileges", judged(not names), told
 
 
-def catalog(plpy: Plpy) -> Iterator[Finding]:
-    rows = plpy.execute(INCONSISTENT)
+def catalog(session: Session) -> Iterator[Finding]:
+    rows = session.execute(INCONSISTENT)
     for row in rows:
         yield "catalog", FAILED, row["finding"]
     if not len(rows):
         yield "catalog", PASSED, "tables, columns, datasets and limits fit each other"
 
 
-def neighbours(plpy: Plpy) -> Iterator[Finding]:
+def neighbours(session: Session) -> Iterator[Finding]:
     """On the caller's own tables: what one person, the one with most rows, changes in the exact part of answers."""
-    tables = plpy.execute(OWN_TABLES)
+    tables = session.execute(OWN_TABLES)
     if not len(tables):
         yield "neighbours", NOT_TRIED, "you own no table about people"
     for row in tables:
@@ -152,21 +152,21 @@ def neighbours(plpy: Plpy) -> Iterator[Finding]:
             yield item, NOT_TRIED, f"it is under policy '{row['policy']}'; only tables of policy 'noisy' are tried"
             continue
         try:
-            found = list(moved_by_one(plpy, row["schema"], row["name"]))
+            found = list(moved_by_one(session, row["schema"], row["name"]))
         except DiscreetError as error:
             found = [(NOT_TRIED, error.message)]
         yield from ((item, *finding) for finding in found)
 
 
-def moved_by_one(plpy: Plpy, schema: str, name: str) -> Iterator[tuple[str, str]]:
-    gate = Gate(plpy)  # loads the parser, which the modules of the gate import
+def moved_by_one(session: Session, schema: str, name: str) -> Iterator[tuple[str, str]]:
+    gate = Gate(session)  # loads the parser, which the modules of the gate import
 
     from discreet.gate.neighbours import excess
     from discreet.gate.values import literal, operator, output_text
 
     with gate.own_search_path():
         plans, refusals, relations = whole_questions(gate, schema, name)
-        role = acting_role(plpy, relations)
+        role = acting_role(session, relations)
         findings = []
         for plan in plans:
             unit = output_text(plan.source.unit)
@@ -174,14 +174,14 @@ def moved_by_one(plpy: Plpy, schema: str, name: str) -> Iterator[tuple[str, str]
                 f"SELECT {unit} FROM {plan.source.sql} WHERE {plan.source.unit} IS NOT NULL"
                 f" GROUP BY {plan.source.unit} ORDER BY pg_catalog.count(*) DESC LIMIT 1"
             )
-            people = run_as(plpy, role, most)
+            people = run_as(session, role, most)
             if not people:
                 yield NOT_TRIED, "nobody is in it"
                 return
             without = replace(plan, conditions=(*plan.conditions, operator("<>", unit, literal(people[0]))))
             seed = secrets.randbits(62)
             for keys in plan.grouping.sets:
-                totals = (exact_totals(plpy, some, keys, role, seed) for some in (plan, without))
+                totals = (exact_totals(session, some, keys, role, seed) for some in (plan, without))
                 findings += excess(plan, *totals)
     for question, reason in refusals:
         yield NOT_TRIED, f"{question}: {reason}"
@@ -222,14 +222,14 @@ def whole_questions(
     return plans, refusals, described["relations"]
 
 
-def exact_totals(plpy: Plpy, plan: Any, keys: tuple[int, ...], role: int, seed: int) -> Any:
+def exact_totals(session: Session, plan: Any, keys: tuple[int, ...], role: int, seed: int) -> Any:
     from discreet.gate.neighbours import Totals
     from discreet.gate.run import statements
-    from discreet.server.gate_totals import rows
+    from discreet.worker.totals import rows
 
     found = Totals(keys, defaultdict(dict), defaultdict(dict))
     for statement in statements(plan, keys, seed):
-        for values in rows(plpy, statement, role):
+        for values in rows(session, statement, role):
             numbers = [int(value) for value in values[len(keys) :]]
             for measurement, number in zip(statement.measurements, numbers, strict=True):
                 found.numbers[measurement][tuple(values[: len(keys)])] = number

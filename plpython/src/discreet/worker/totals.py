@@ -10,8 +10,8 @@ from typing import Any
 from discreet.gate.measurements import Measurement
 from discreet.gate.plan import Plan
 from discreet.gate.run import Statement, statements
-from discreet.server.acting import run_as
-from discreet.server.plpy import Plpy
+from discreet.worker.acting import run_as
+from discreet.worker.session import Session
 
 PROGRAM_LIMIT_EXCEEDED = "54000"
 
@@ -19,11 +19,11 @@ PROGRAM_LIMIT_EXCEEDED = "54000"
 Found = dict[tuple[str | None, ...], dict[Measurement, Any]]
 
 
-def totals(plpy: Plpy, plan: Plan, keys: tuple[int, ...], role: int) -> Found:
+def totals(session: Session, plan: Plan, keys: tuple[int, ...], role: int) -> Found:
     """Of every group of a grouping set, with a fresh secret for what a keyed hash chooses; read by this role."""
     found: Found = {}
     for statement in statements(plan, keys, secrets.randbits(62)):
-        for values in rows(plpy, statement, role):
+        for values in rows(session, statement, role):
             put_row(found, plan, statement, values)
     return found
 
@@ -42,18 +42,18 @@ def put_row(found: Found, plan: Plan, statement: Statement, values: list[Any]) -
         of_group.update(zip(statement.measurements, numbers, strict=True))
 
 
-def rows(plpy: Plpy, statement: Statement, role: int) -> Iterator[list[Any]]:
+def rows(session: Session, statement: Statement, role: int) -> Iterator[list[Any]]:
     """By the first way, or by the next where that meets a limit: of memory, of integers, or of types it knows."""
     *limited, last = as_texts(statement)
     texts = None
     for sql in limited:
         try:
-            texts = run_as(plpy, role, sql)
+            texts = run_as(session, role, sql)
             break
-        except plpy.SPIError as error:
+        except session.SPIError as error:
             if getattr(error, "sqlstate", None) != PROGRAM_LIMIT_EXCEEDED:
                 raise
-    return (json.loads(text) for text in (run_as(plpy, role, last) if texts is None else texts))
+    return (json.loads(text) for text in (run_as(session, role, last) if texts is None else texts))
 
 
 def as_texts(statement: Statement) -> list[str]:

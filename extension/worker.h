@@ -1,0 +1,131 @@
+/*
+ * worker.h: background workers that charge and think for all sessions of a database.
+ *
+ *   worker_slots.c      slots in shared memory, by which sessions and workers pass messages
+ *   worker_registry.c   which workers there are; they are started when needed, and leave when idle or dismissed
+ *   worker_ledger.c     the ledger worker of a database: charges, in transactions of its own that several charges share
+ *   worker_gate.c       a gate worker: runs the Python of the gate, a step at a time
+ *   worker_session.c    language discreet_worker: a session asks a gate worker, and runs the statements it is given
+ *
+ * A slot is one conversation of one session. A message is in it, and it is always somebody's turn: the session's, a gate
+ * worker's or the ledger worker's. Only the process whose turn it is reads or writes the message. All else is under the lock.
+ */
+#ifndef DISCREET_WORKER_H
+#define DISCREET_WORKER_H
+
+#include "discreet.h"
+
+#include "datatype/timestamp.h"
+#include "storage/dsm.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef enum Turn
+{
+	TURN_OF_NOBODY,				/* the slot is free */
+	TURN_OF_SESSION,
+	TURN_OF_GATE,
+	TURN_OF_LEDGER
+} Turn;
+
+#define NO_WORKER (-1)
+
+typedef struct Slot
+{
+	Turn		turn;
+	Turn		sender;			/* who gets the ledger's reply */
+	bool		abandoned;		/* the session has left: the worker that has the slot frees it */
+	bool		lost;			/* the worker that had the message is gone; nobody knows what it has done */
+	int			taken_by;		/* the worker that works on the message */
+	int			keeper;			/* the gate worker that holds the state of the conversation */
+	Oid			database;
+	uint64		conversation;
+	uint64		ticket;			/* order of messages */
+	TimestampTz sent_at;
+	Latch	   *latch;			/* of the session */
+	Size		length;
+	dsm_handle	large;			/* where the message is, if the slot is too small for it */
+} Slot;
+
+typedef enum WorkerKind
+{
+	LEDGER_WORKER,
+	GATE_WORKER
+} WorkerKind;
+
+typedef enum WorkerState
+{
+	NOT_THERE,
+	STARTING,
+	WORKING,
+	IDLE
+} WorkerState;
+
+typedef struct Worker
+{
+	WorkerState state;
+	WorkerKind	kind;
+	bool		dismissed;
+	Oid			database;
+	uint32		generation;		/* a worker that starts too late finds another one here */
+	TimestampTz since;			/* in this state */
+	Latch	   *latch;
+	int			conversations;	/* whose state it keeps */
+} Worker;
+
+typedef struct Shared
+{
+	LWLock	   *lock;
+	int			slot_count;
+	int			worker_count;
+	uint64		conversations;
+	uint64		tickets;
+	Slot	   *slots;
+	Worker	   *workers;
+	char	   *messages;
+} Shared;
+
+/* a message: bytes that were copied out of the slot, with a cursor in them */
+typedef StringInfo Message;
+
+/* worker_slots.c */
+extern Shared *shared;
+extern void request_worker_memory(void);
+extern Slot *take_slot(void);
+extern void leave_slot(Slot *slot);
+extern Message exchange(Slot *slot, Turn to, const char *bytes, Size length);
+extern Message read_message(Slot *slot);
+extern void write_message(Slot *slot, const char *bytes, Size length);
+extern void pass_slot(Slot *slot, Turn to);
+extern void free_slot(Slot *slot);
+extern void pg_attribute_noreturn() refuse_without_worker(const char *reason, const char *hint);
+
+/* worker_registry.c */
+extern int	gate_workers;
+extern void need_worker(WorkerKind kind);
+extern void wake_workers(Oid database, WorkerKind kind);
+extern void dismiss_workers(Oid database, bool wait);
+extern Slot *next_slot(int self);
+extern void look_at_databases(Node *statement);
+
+/* worker_ledger.c, worker_gate.c: the loops; they return when the worker is to leave */
+extern void work_for_ledger(int self);
+extern void work_for_gate(int self);
+
+/* budget_ledger.c: an operation of the ledger on another server */
+extern Message remote_ledger(const char *operation, const char *request, const char *bytes, int length);
+
+/* texts in messages: a length, then bytes; a length of -1 is NULL */
+extern void send_text(StringInfo to, const char *text);
+extern void send_bytes(StringInfo to, const char *bytes, int length);
+extern char *receive_text(Message from);
+extern char *receive_bytes(Message from, int *length);
+
+#pragma GCC visibility pop
+
+/* the server starts workers by this name */
+extern PGDLLEXPORT void discreet_worker_main(Datum argument);
+
+#endif

@@ -1,0 +1,219 @@
+/*
+ * worker_gate.c: a gate worker. It runs the Python of the gate for all sessions of its database, a step at a time: each takes
+ * the message of a conversation and ends with the next one, for the session or for the ledger worker. Between two steps the
+ * worker serves others. No SQL of any user runs here: what a question needs from its data the session runs.
+ */
+#include "worker.h"
+
+#include "access/xact.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/interrupt.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
+
+/* a step that takes longer is ended */
+#define WATCHDOG_MS 20000
+#define LOCK_TIMEOUT "500ms"
+#define IDLE_MS (5 * 60 * 1000)
+/* libraries leave a little memory behind with each question (docs/limits.md) */
+#define MOST_STEPS 1000000
+
+/* The function that runs a step, and its version: after an upgrade of the extension the worker starts anew. */
+typedef struct Code
+{
+	Oid			function;
+	TransactionId xmin;
+	ItemPointerData place;
+} Code;
+
+static Code
+current_code(void)
+{
+	Oid			types[] = {INT8OID, TEXTOID, BYTEAOID};
+	Code		code = {.function = own_function("_worker_step", 3, types)};
+	HeapTuple	tuple;
+
+	if (!OidIsValid(code.function))
+		return code;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(code.function));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", code.function);
+	code.xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
+	code.place = tuple->t_self;
+	ReleaseSysCache(tuple);
+	return code;
+}
+
+static bool
+same_code(Code *one, Code *other)
+{
+	return one->function == other->function && one->xmin == other->xmin && ItemPointerEquals(&one->place, &other->place);
+}
+
+/* Runs a step in a transaction of its own. The reply is in MessageContext; its first byte says whom it is for. */
+static bytea *
+step(Oid function, uint64 conversation, const char *sender, Message message)
+{
+	bytea	   *request = MemoryContextAllocHuge(CurrentMemoryContext, VARHDRSZ + message->len);
+	bytea	   *reply;
+	int			depth;
+	MemoryContext before;
+
+	SET_VARSIZE(request, VARHDRSZ + message->len);
+	memcpy(VARDATA(request), message->data, message->len);
+	PushActiveSnapshot(GetTransactionSnapshot());
+	enable_timeout_after(STATEMENT_TIMEOUT, WATCHDOG_MS);
+	depth = begin_python();
+	reply = DatumGetByteaP(OidFunctionCall3(function, Int64GetDatum(conversation), CStringGetTextDatum(sender),
+											PointerGetDatum(request)));
+	end_python(depth);
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	before = MemoryContextSwitchTo(MessageContext);
+	request = MemoryContextAllocHuge(MessageContext, VARSIZE(reply));
+	memcpy(request, reply, VARSIZE(reply));
+	MemoryContextSwitchTo(before);
+	PopActiveSnapshot();
+	return request;
+}
+
+/* What a session gets when a step fails as a whole. */
+static bytea *
+failure(bool timed_out)
+{
+	StringInfoData reply;
+
+	initStringInfo(&reply);
+	appendStringInfoSpaces(&reply, VARHDRSZ);
+	appendStringInfoChar(&reply, 'F');
+	appendBinaryStringInfo(&reply, "\0\0\0\0E", 5);	/* no notices; an error */
+	send_text(&reply, "DP007");
+	send_text(&reply, timed_out ? "the gate did not finish with the question in time: no answer" :
+			  "the gate failed: no answer");
+	send_text(&reply, timed_out ? "Ask a simpler question." : "Try again. The server's log says more.");
+	SET_VARSIZE(reply.data, reply.len);
+	return (bytea *) reply.data;
+}
+
+static bool
+is_abandoned(Slot *slot)
+{
+	bool		abandoned;
+
+	LWLockAcquire(shared->lock, LW_SHARED);
+	abandoned = slot->abandoned;
+	LWLockRelease(shared->lock);
+	return abandoned;
+}
+
+static void
+end_conversation(Slot *slot)
+{
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	if (slot->keeper != NO_WORKER)
+	{
+		shared->workers[slot->keeper].conversations--;
+		slot->keeper = NO_WORKER;
+	}
+	LWLockRelease(shared->lock);
+}
+
+/* One step of the conversation in a slot. */
+static void
+serve(Slot *slot, Oid function)
+{
+	volatile bool abandoned = is_abandoned(slot);
+	bytea	   *volatile reply = NULL;
+	char		receiver;
+
+	PG_TRY();
+	{
+		Message		message = abandoned ? makeStringInfo() : read_message(slot);
+		const char *sender = abandoned ? "A" : slot->sender == TURN_OF_LEDGER ? "L" : "S";
+
+		reply = step(function, slot->conversation, sender, message);
+		CommitTransactionCommand();
+	}
+	PG_CATCH();
+	{
+		bool		timed_out = geterrcode() == ERRCODE_QUERY_CANCELED || get_timeout_indicator(STATEMENT_TIMEOUT, true);
+
+		end_python(0);
+		disable_timeout(STATEMENT_TIMEOUT, false);
+		EmitErrorReport();
+		FlushErrorState();
+		AbortCurrentTransaction();
+		MemoryContextSwitchTo(MessageContext);
+		reply = failure(timed_out);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(MessageContext);
+
+	if (abandoned)
+	{
+		free_slot(slot);
+		return;
+	}
+	receiver = *VARDATA(reply);
+	if (receiver == 'F')
+		end_conversation(slot);
+	write_message(slot, VARDATA(reply) + 1, VARSIZE(reply) - VARHDRSZ - 1);
+	pass_slot(slot, receiver == 'L' ? TURN_OF_LEDGER : TURN_OF_SESSION);
+}
+
+void
+work_for_gate(int self)
+{
+	Worker	   *worker = &shared->workers[self];
+	TimestampTz idle_since = GetCurrentTimestamp();
+	Code		loaded = {InvalidOid};
+	int			steps = 0;
+
+	MessageContext = AllocSetContextCreate(TopMemoryContext, "discreet gate", ALLOCSET_DEFAULT_SIZES);
+	SetConfigOption("lock_timeout", LOCK_TIMEOUT, PGC_SUSET, PGC_S_OVERRIDE);
+	for (;;)
+	{
+		Slot	   *slot;
+
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+		MemoryContextReset(MessageContext);
+		MemoryContextSwitchTo(MessageContext);
+		slot = next_slot(self);
+		if (slot != NULL)
+		{
+			Code		code;
+
+			SetCurrentStatementStartTimestamp();
+			StartTransactionCommand();
+			code = current_code();
+			if (!OidIsValid(loaded.function))
+				loaded = code;
+			/* modules of another version are loaded already: what this worker keeps is lost, others start anew */
+			if (!OidIsValid(code.function) || !same_code(&code, &loaded))
+				return;
+			serve(slot, code.function);
+			steps++;
+			idle_since = GetCurrentTimestamp();
+			continue;
+		}
+		pgstat_report_stat(true);
+		if (worker->conversations == 0 &&
+			(worker->dismissed || steps > MOST_STEPS ||
+			 TimestampDifferenceExceeds(idle_since, GetCurrentTimestamp(), IDLE_MS)))
+			return;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, IDLE_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+}

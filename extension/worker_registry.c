@@ -1,0 +1,416 @@
+/*
+ * worker_registry.c: which workers there are. A database has one ledger worker and up to discreet.workers gate workers. A
+ * session that sends a message starts what is missing. A worker leaves when it was idle for long, when the server needs its
+ * place for another database, and when its database is dropped, renamed or copied, or the extension changes.
+ */
+#include "worker.h"
+
+#include "access/xact.h"
+#include "catalog/pg_database.h"
+#include "commands/dbcommands.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/proc.h"
+#include "tcop/tcopprot.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/ps_status.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#if PG_VERSION_NUM < 160000
+#define object_ownercheck(catalog, object, role) pg_database_ownercheck(object, role)
+#endif
+
+#define START_TIMEOUT_MS 10000
+#define DISMISSAL_TIMEOUT_MS 10000
+
+int			gate_workers = 2;
+
+static BackgroundWorkerHandle *started = NULL;	/* the last one that this session started */
+static int	started_entry = NO_WORKER;
+static uint32 started_generation = 0;
+static int	own_entry = NO_WORKER;
+
+/* ---- starting */
+
+/* Under the lock. */
+static void
+make_absent(Worker *worker)
+{
+	worker->state = NOT_THERE;
+	worker->generation++;
+	worker->latch = NULL;
+	worker->dismissed = false;
+	worker->conversations = 0;
+}
+
+/* Under the lock: an entry of a worker that was to start and never did is free again. */
+static void
+clear_late_starters(TimestampTz now)
+{
+	for (int n = 0; n < shared->worker_count; n++)
+	{
+		Worker	   *worker = &shared->workers[n];
+
+		if (worker->state == STARTING && TimestampDifferenceExceeds(worker->since, now, START_TIMEOUT_MS))
+			make_absent(worker);
+	}
+}
+
+/* Asks a worker of another database, which has nothing to do, to leave. */
+static bool
+dismiss_idle_worker(void)
+{
+	Worker	   *oldest = NULL;
+
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	for (int n = 0; n < shared->worker_count; n++)
+	{
+		Worker	   *worker = &shared->workers[n];
+
+		if (worker->state == IDLE && worker->database != MyDatabaseId && worker->conversations == 0 &&
+			(oldest == NULL || worker->dismissed > oldest->dismissed || worker->since < oldest->since))
+			oldest = worker;
+	}
+	if (oldest != NULL)
+	{
+		oldest->dismissed = true;
+		SetLatch(oldest->latch);
+	}
+	LWLockRelease(shared->lock);
+	return oldest != NULL;
+}
+
+static bool
+register_worker(WorkerKind kind, int entry, uint32 generation)
+{
+	BackgroundWorker worker = {
+		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
+		.bgw_start_time = BgWorkerStart_ConsistentState,
+		.bgw_restart_time = BGW_NEVER_RESTART,
+		.bgw_library_name = "discreet",
+		.bgw_function_name = "discreet_worker_main",
+		.bgw_main_arg = Int64GetDatum((int64) entry << 32 | generation),
+		.bgw_notify_pid = MyProcPid,
+	};
+	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+	bool		registered;
+
+	snprintf(worker.bgw_name, BGW_MAXLEN, "discreet %s worker", kind == GATE_WORKER ? "gate" : "ledger");
+	snprintf(worker.bgw_type, BGW_MAXLEN, "discreet %s", kind == GATE_WORKER ? "gate" : "ledger");
+	if (started != NULL)
+		pfree(started);
+	started = NULL;
+	registered = RegisterDynamicBackgroundWorker(&worker, &started);
+	MemoryContextSwitchTo(before);
+	started_entry = entry;
+	started_generation = generation;
+	return registered;
+}
+
+/* What a message of this kind needs: a worker that is there, one that has to be started, or neither. */
+typedef enum Need
+{
+	ENOUGH, ONE_MORE_WANTED, ONE_NEEDED
+} Need;
+
+/* Under the lock. */
+static Need
+need_of(WorkerKind kind)
+{
+	int			present = 0;
+	bool		one_is_free = false;
+
+	for (int n = 0; n < shared->worker_count; n++)
+	{
+		Worker	   *worker = &shared->workers[n];
+
+		if (worker->state == NOT_THERE || worker->kind != kind || worker->database != MyDatabaseId || worker->dismissed)
+			continue;
+		present++;
+		one_is_free |= worker->state != WORKING;
+	}
+	if (present == 0)
+		return ONE_NEEDED;
+	return kind == GATE_WORKER && !one_is_free && present < gate_workers ? ONE_MORE_WANTED : ENOUGH;
+}
+
+/*
+ * Sees to it that a worker takes messages of this kind, or throws. A first worker must be there; more of them are a wish.
+ */
+void
+need_worker(WorkerKind kind)
+{
+	Need		need;
+	int			entry = NO_WORKER;
+	uint32		generation = 0;
+	pid_t		pid;
+
+	/* the one that this session has started may have failed at once */
+	if (started != NULL && GetBackgroundWorkerPid(started, &pid) == BGWH_STOPPED)
+	{
+		LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+		if (shared->workers[started_entry].state == STARTING &&
+			shared->workers[started_entry].generation == started_generation)
+			make_absent(&shared->workers[started_entry]);
+		LWLockRelease(shared->lock);
+		pfree(started);
+		started = NULL;
+	}
+
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	clear_late_starters(GetCurrentTimestamp());
+	need = need_of(kind);
+	for (int n = 0; need != ENOUGH && n < shared->worker_count && entry == NO_WORKER; n++)
+		if (shared->workers[n].state == NOT_THERE)
+		{
+			Worker	   *worker = &shared->workers[entry = n];
+
+			worker->state = STARTING;
+			worker->kind = kind;
+			worker->database = MyDatabaseId;
+			worker->since = GetCurrentTimestamp();
+			generation = worker->generation;
+		}
+	LWLockRelease(shared->lock);
+	if (need == ENOUGH)
+		return;
+
+	if (entry != NO_WORKER && register_worker(kind, entry, generation))
+		return;
+	if (entry != NO_WORKER)
+	{
+		LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+		if (shared->workers[entry].generation == generation)
+			make_absent(&shared->workers[entry]);
+		LWLockRelease(shared->lock);
+	}
+	/* its place is free after a moment; the session comes back here with its next tick */
+	if (!dismiss_idle_worker() && need == ONE_NEEDED)
+		refuse_without_worker("no background worker can be started: max_worker_processes is reached",
+							  "An administrator raises max_worker_processes, and restarts the server.");
+}
+
+void
+wake_workers(Oid database, WorkerKind kind)
+{
+	LWLockAcquire(shared->lock, LW_SHARED);
+	for (int n = 0; n < shared->worker_count; n++)
+	{
+		Worker	   *worker = &shared->workers[n];
+
+		if (worker->kind == kind && worker->database == database && worker->latch != NULL)
+			SetLatch(worker->latch);
+	}
+	LWLockRelease(shared->lock);
+}
+
+/* ---- working */
+
+/* The oldest message for a worker, which takes it; NULL where there is none. */
+Slot *
+next_slot(int self)
+{
+	Worker	   *worker = &shared->workers[self];
+	Turn		turn = worker->kind == GATE_WORKER ? TURN_OF_GATE : TURN_OF_LEDGER;
+	Slot	   *oldest = NULL;
+	WorkerState state;
+
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	for (int n = 0; n < shared->slot_count; n++)
+	{
+		Slot	   *slot = &shared->slots[n];
+
+		if (slot->turn != turn || slot->taken_by != NO_WORKER || slot->database != worker->database)
+			continue;
+		/* a conversation stays with the worker that knows it; one that is to leave begins none */
+		if (turn == TURN_OF_GATE && slot->keeper != self && (slot->keeper != NO_WORKER || worker->dismissed))
+			continue;
+		if (oldest == NULL || slot->ticket < oldest->ticket)
+			oldest = slot;
+	}
+	if (oldest != NULL)
+	{
+		oldest->taken_by = self;
+		if (turn == TURN_OF_GATE && oldest->keeper == NO_WORKER)
+		{
+			oldest->keeper = self;
+			worker->conversations++;
+		}
+	}
+	state = oldest == NULL ? IDLE : WORKING;
+	if (worker->state != state)
+	{
+		worker->state = state;
+		worker->since = GetCurrentTimestamp();
+	}
+	LWLockRelease(shared->lock);
+	return oldest;
+}
+
+/* Whatever ends a worker: what it had is lost, and its place is free. */
+static void
+leave_registry(int code, Datum argument)
+{
+	Worker	   *worker = &shared->workers[own_entry];
+
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	make_absent(worker);
+	for (int n = 0; n < shared->slot_count; n++)
+	{
+		Slot	   *slot = &shared->slots[n];
+
+		if (slot->turn == TURN_OF_NOBODY || (slot->taken_by != own_entry && slot->keeper != own_entry))
+			continue;
+		slot->keeper = slot->taken_by == own_entry || slot->keeper == own_entry ? NO_WORKER : slot->keeper;
+		slot->taken_by = NO_WORKER;
+		if (slot->abandoned)
+			slot->turn = TURN_OF_NOBODY;
+		else
+		{
+			slot->lost = true;
+			slot->turn = TURN_OF_SESSION;
+			SetLatch(slot->latch);
+		}
+	}
+	LWLockRelease(shared->lock);
+}
+
+/* What nobody may change for a worker, by ALTER ROLE, ALTER DATABASE or otherwise. */
+static void
+pin_settings(void)
+{
+	static const char *const settings[][2] = {
+		{"synchronous_commit", "on"}, {"statement_timeout", "0"}, {"idle_in_transaction_session_timeout", "0"},
+		{"default_transaction_read_only", "off"}, {"default_transaction_isolation", "read committed"},
+		{"search_path", "pg_catalog, pg_temp"}, {"client_min_messages", "error"}, {"DateStyle", "ISO, MDY"},
+		{"IntervalStyle", "postgres"}, {"TimeZone", "UTC"}, {"extra_float_digits", "1"}, {"bytea_output", "hex"},
+		{"plan_cache_mode", "force_generic_plan"}, {"jit", "off"}, {"track_functions", "none"},
+		{"debug_print_parse", "off"}, {"debug_print_rewritten", "off"}, {"debug_print_plan", "off"},
+		{"row_security", "on"}, {"session_replication_role", "origin"}, {"standard_conforming_strings", "on"},
+		{"max_parallel_workers_per_gather", "0"},
+		/* plans are made once, perhaps on empty tables, and are to look up few rows by an index once these are large */
+		{"enable_seqscan", "off"}, {"enable_hashjoin", "off"}, {"enable_mergejoin", "off"},
+	};
+
+	for (int n = 0; n < lengthof(settings); n++)
+		SetConfigOption(settings[n][0], settings[n][1], PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+void
+discreet_worker_main(Datum argument)
+{
+	uint32		generation = (uint32) DatumGetInt64(argument);
+	Worker	   *worker;
+	bool		expected;
+
+	own_entry = (int) (DatumGetInt64(argument) >> 32);
+	worker = &shared->workers[own_entry];
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	expected = worker->state == STARTING && worker->generation == generation;
+	if (expected)
+	{
+		worker->state = WORKING;
+		worker->since = GetCurrentTimestamp();
+		worker->latch = MyLatch;
+	}
+	LWLockRelease(shared->lock);
+	if (!expected)
+		proc_exit(0);
+	/* before the connection: its end comes first, and aborts what is under way */
+	before_shmem_exit(leave_registry, (Datum) 0);
+
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(worker->database, InvalidOid, 0);
+	pin_settings();
+	if (worker->kind == GATE_WORKER)
+		work_for_gate(own_entry);
+	else
+		work_for_ledger(own_entry);
+	proc_exit(0);
+}
+
+/* ---- dismissing */
+
+/* Workers of a database leave when they have finished what they work on. */
+void
+dismiss_workers(Oid database, bool wait)
+{
+	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), DISMISSAL_TIMEOUT_MS);
+	bool		present = true;
+
+	while (shared != NULL && present && GetCurrentTimestamp() < deadline)
+	{
+		present = false;
+		LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+		for (int n = 0; n < shared->worker_count; n++)
+		{
+			Worker	   *worker = &shared->workers[n];
+
+			if (worker->state == NOT_THERE || worker->database != database)
+				continue;
+			present = worker->dismissed = true;
+			if (worker->latch != NULL)
+				SetLatch(worker->latch);
+		}
+		LWLockRelease(shared->lock);
+		if (!wait)
+			return;
+		if (present)
+		{
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 10, PG_WAIT_EXTENSION);
+			ResetLatch(MyLatch);
+			CHECK_FOR_INTERRUPTS();
+		}
+	}
+}
+
+static void
+dismiss_from(const char *database, bool allowed)
+{
+	Oid			oid = database == NULL ? InvalidOid : get_database_oid(database, true);
+
+	if (OidIsValid(oid) && (allowed || object_ownercheck(DatabaseRelationId, oid, GetUserId())))
+		dismiss_workers(oid, true);
+}
+
+/*
+ * DROP, RENAME, SET TABLESPACE and CREATE … TEMPLATE fail while anybody is connected to the database. Its workers are asked to
+ * leave first, if the user may do what the statement says.
+ */
+void
+look_at_databases(Node *statement)
+{
+	ListCell   *cell;
+
+	switch (nodeTag(statement))
+	{
+		case T_DropdbStmt:
+			dismiss_from(((DropdbStmt *) statement)->dbname, false);
+			break;
+		case T_RenameStmt:
+			if (((RenameStmt *) statement)->renameType == OBJECT_DATABASE)
+				dismiss_from(((RenameStmt *) statement)->subname, false);
+			break;
+		case T_AlterDatabaseStmt:
+			foreach(cell, ((AlterDatabaseStmt *) statement)->options)
+				if (strcmp(lfirst_node(DefElem, cell)->defname, "tablespace") == 0)
+					dismiss_from(((AlterDatabaseStmt *) statement)->dbname, false);
+			break;
+		case T_CreatedbStmt:
+			foreach(cell, ((CreatedbStmt *) statement)->options)
+				if (strcmp(lfirst_node(DefElem, cell)->defname, "template") == 0 &&
+					lfirst_node(DefElem, cell)->arg != NULL)
+					dismiss_from(strVal(lfirst_node(DefElem, cell)->arg), superuser());
+			break;
+		default:
+			break;
+	}
+}

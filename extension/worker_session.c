@@ -1,0 +1,491 @@
+/*
+ * worker_session.c: language discreet_worker. The body of such a function names an entry of the Python package
+ * discreet.worker; the session sends it the arguments, runs the statements that come back, one after the other, and gets
+ * the rows of the answer in the end. So a session that asks needs no Python.
+ *
+ * Statements come from the gate worker only: they are the gate's own. Each runs in a subtransaction, and what it fails with
+ * goes back to the worker. A cancel ends the whole.
+ */
+#include "worker.h"
+
+#include "access/xact.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "common/shortest_dec.h"
+#include "executor/instrument.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "parser/parse_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+PG_FUNCTION_INFO_V1(discreet_worker_call_handler);
+PG_FUNCTION_INFO_V1(discreet_worker_validator);
+
+extern Datum discreet_named_types(PG_FUNCTION_ARGS);
+
+/* ---- values */
+
+static void
+send_value(StringInfo to, Oid type, Datum value, bool null)
+{
+	Oid			element = get_element_type(type);
+
+	if (null)
+		send_bytes(to, NULL, 0);
+	else if (OidIsValid(element))
+	{
+		StringInfoData list;
+		int16		length;
+		bool		by_value;
+		char		alignment;
+		Datum	   *values;
+		bool	   *nulls;
+		int			count;
+
+		initStringInfo(&list);
+		get_typlenbyvalalign(element, &length, &by_value, &alignment);
+		deconstruct_array(DatumGetArrayTypeP(value), element, length, by_value, alignment, &values, &nulls, &count);
+		pq_sendint32(&list, count);
+		for (int n = 0; n < count; n++)
+			send_value(&list, element, values[n], nulls[n]);
+		send_bytes(to, list.data, list.len);
+		pfree(list.data);
+	}
+	else if (type == BYTEAOID || type == TEXTOID)
+	{
+		struct varlena *bytes = PG_DETOAST_DATUM_PACKED(value);
+
+		send_bytes(to, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+	}
+	else
+	{
+		Oid			output;
+		bool		is_varlena;
+		char	   *text;
+
+		getTypeOutputInfo(type, &output, &is_varlena);
+		text = OidOutputFunctionCall(output, value);
+		send_text(to, text);
+		pfree(text);
+	}
+}
+
+/* ---- the question */
+
+static void
+send_fact(StringInfo to, const char *name, const char *value)
+{
+	send_text(to, name);
+	send_text(to, value);
+}
+
+static char *
+read_setting(const char *name)
+{
+	return GetConfigOptionByName(name, NULL, false);
+}
+
+/* Entry, facts, named columns, arguments. */
+static void
+write_question(StringInfo to, FunctionCallInfo fcinfo, const char *search_path)
+{
+	LOCAL_FCINFO(types, 0);
+	Datum		named;
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
+	Form_pg_proc function;
+	Datum		body;
+	bool		null;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", fcinfo->flinfo->fn_oid);
+	function = (Form_pg_proc) GETSTRUCT(tuple);
+	body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &null);
+	send_text(to, TextDatumGetCString(body));
+
+	pq_sendint32(to, 9);
+	send_fact(to, "user", GetUserNameFromId(GetSessionUserId(), false));
+	send_fact(to, "search_path", search_path);
+	send_fact(to, "discreet.level", read_setting("discreet.level"));
+	send_fact(to, "discreet.epsilon", double_to_shortest_decimal(epsilon_wish));
+	send_fact(to, "transaction_isolation", read_setting("transaction_isolation"));
+	send_fact(to, "server_encoding", GetDatabaseEncodingName());
+	send_fact(to, "now", timestamptz_to_str(GetCurrentTransactionStartTimestamp()));
+	send_fact(to, "explained", being_explained() ? "t" : NULL);
+	send_fact(to, "remote", ledger_conninfo != NULL && *ledger_conninfo != '\0' ? "t" : NULL);
+
+	InitFunctionCallInfoData(*types, NULL, 0, InvalidOid, NULL, NULL);
+	named = discreet_named_types(types);
+	send_value(to, TEXTARRAYOID, named, types->isnull);
+
+	pq_sendint32(to, fcinfo->nargs);
+	for (int n = 0; n < fcinfo->nargs; n++)
+	{
+		Oid			type = function->proargtypes.values[n];
+
+		pq_sendint32(to, type);
+		send_value(to, type, fcinfo->args[n].value, fcinfo->args[n].isnull);
+	}
+	ReleaseSysCache(tuple);
+}
+
+/* ---- statements for the worker */
+
+typedef struct KeptStatement
+{
+	uint32		hash;
+	char	   *sql;
+	SPIPlanPtr	plan;
+} KeptStatement;
+
+/* A plan that the session keeps. Statements with one hash replace each other. */
+static SPIPlanPtr
+kept_plan(const char *sql, int number, Oid *types)
+{
+	static HTAB *plans = NULL;
+	uint32		hash = hash_bytes((const unsigned char *) sql, strlen(sql));
+	KeptStatement *kept;
+	SPIPlanPtr	plan;
+	bool		found;
+
+	if (plans == NULL)
+	{
+		HASHCTL		control = {.keysize = sizeof(uint32), .entrysize = sizeof(KeptStatement), .hcxt = TopMemoryContext};
+
+		plans = hash_create("discreet statements", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	kept = hash_search(plans, &hash, HASH_FIND, &found);
+	if (found && strcmp(kept->sql, sql) == 0)
+		return kept->plan;
+	plan = SPI_prepare(sql, number, types);
+	if (plan == NULL || SPI_keepplan(plan) != 0)
+		elog(ERROR, "SPI_prepare failed");
+	kept = hash_search(plans, &hash, HASH_ENTER, &found);
+	if (found)
+	{
+		SPI_freeplan(kept->plan);
+		pfree(kept->sql);
+	}
+	kept->sql = MemoryContextStrdup(TopMemoryContext, sql);
+	kept->plan = plan;
+	return plan;
+}
+
+static Oid
+receive_type(Message from)
+{
+	Oid			type;
+	int32		modifier;
+
+	parseTypeString(receive_text(from), &type, &modifier, false);
+	return type;
+}
+
+static void
+send_rows(StringInfo to)
+{
+	TupleDesc	columns = SPI_tuptable == NULL ? NULL : SPI_tuptable->tupdesc;
+	int			natts = columns == NULL ? 0 : columns->natts;
+
+	appendStringInfoChar(to, 'R');
+	pq_sendint32(to, natts);
+	for (int n = 0; n < natts; n++)
+	{
+		send_text(to, NameStr(TupleDescAttr(columns, n)->attname));
+		pq_sendint32(to, TupleDescAttr(columns, n)->atttypid);
+	}
+	pq_sendint32(to, columns == NULL ? 0 : (uint32) SPI_processed);
+	for (uint64 row = 0; columns != NULL && row < SPI_processed; row++)
+		for (int n = 0; n < natts; n++)
+		{
+			bool		null;
+			Datum		value = SPI_getbinval(SPI_tuptable->vals[row], columns, n + 1, &null);
+
+			send_value(to, TupleDescAttr(columns, n)->atttypid, value, null);
+		}
+}
+
+/* Runs one statement of a message, or only lets it be analysed. */
+static void
+run_statement(Message from, StringInfo to, bool analyse_only)
+{
+	bool		keep = !analyse_only && pq_getmsgbyte(from) == 'K';
+	char	   *sql = receive_text(from);
+	int			number = (int) pq_getmsgint(from, 4);
+	Oid		   *types = palloc(sizeof(Oid) * (number + 1));
+	Datum	   *values = palloc(sizeof(Datum) * (number + 1));
+	char	   *nulls = palloc(number + 1);
+	SPIPlanPtr	plan;
+	int			code;
+
+	for (int n = 0; n < number; n++)
+	{
+		types[n] = receive_type(from);
+		if (!analyse_only)
+		{
+			char	   *text = receive_text(from);
+			Oid			input,
+						parameter;
+
+			getTypeInputInfo(types[n], &input, &parameter);
+			values[n] = OidInputFunctionCall(input, text, parameter, -1);
+			nulls[n] = text == NULL ? 'n' : ' ';
+		}
+	}
+	plan = keep ? kept_plan(sql, number, types) : SPI_prepare(sql, number, types);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	if (!analyse_only)
+	{
+		code = SPI_execute_plan(plan, values, nulls, false, 0);
+		if (code < 0)
+			elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(code));
+		send_rows(to);
+		SPI_freetuptable(SPI_tuptable);
+	}
+	if (!keep)
+		SPI_freeplan(plan);
+}
+
+/* Each statement in a subtransaction of its own. The first that fails ends it; only the cancel of the whole is thrown. */
+static void
+run_statements(Message from, StringInfo to, bool analyse_only)
+{
+	int			count = (int) pq_getmsgint(from, 4);
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool failed = false;
+
+	for (volatile int n = 0; n < count && !failed; n++)
+	{
+		int			before = to->len;
+
+		BeginInternalSubTransaction(NULL);
+		MemoryContextSwitchTo(context);
+		PG_TRY();
+		{
+			run_statement(from, to, analyse_only);
+			ReleaseCurrentSubTransaction();
+			MemoryContextSwitchTo(context);
+			CurrentResourceOwner = owner;
+		}
+		PG_CATCH();
+		{
+			ErrorData  *error;
+
+			MemoryContextSwitchTo(context);
+			error = CopyErrorData();
+			FlushErrorState();
+			RollbackAndReleaseCurrentSubTransaction();
+			MemoryContextSwitchTo(context);
+			CurrentResourceOwner = owner;
+			if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+				ThrowErrorData(error);
+			failed = true;
+			to->len = before;
+			appendStringInfoChar(to, 'E');
+			send_text(to, unpack_sql_state(error->sqlerrcode));
+			send_text(to, error->message);
+			send_text(to, error->hint);
+		}
+		PG_END_TRY();
+	}
+	if (!failed)
+		appendStringInfoChar(to, 'D');
+}
+
+/* ---- the answer */
+
+static void
+tell_notices(Message from)
+{
+	int			count = (int) pq_getmsgint(from, 4);
+
+	for (int n = 0; n < count; n++)
+	{
+		int			kind = pq_getmsgbyte(from);
+		char	   *words = receive_text(from);
+
+		ereport(kind == 'N' ? NOTICE : kind == 'W' ? WARNING : LOG_SERVER_ONLY, (errmsg_internal("%s", words)));
+	}
+}
+
+static void pg_attribute_noreturn()
+throw_error(Message from)
+{
+	char	   *state = receive_text(from);
+	char	   *words = receive_text(from);
+	char	   *hint = receive_text(from);
+
+	ereport(ERROR,
+			(errcode(MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4])),
+			 errmsg("%s", words), hint ? errhint("%s", hint) : 0));
+}
+
+static Datum
+value_of_text(char *text, Oid type, int32 modifier, bool *null)
+{
+	Oid			input,
+				parameter;
+
+	*null = text == NULL;
+	getTypeInputInfo(type, &input, &parameter);
+	return OidInputFunctionCall(input, text, parameter, modifier);
+}
+
+/* The rows of the answer, as texts of the types that the caller expects. */
+static Datum
+take_answer(Message from, FunctionCallInfo fcinfo)
+{
+	int			rows = (int) pq_getmsgint(from, 4);
+	TupleDesc	columns = NULL;
+	Oid			type;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	(void) get_call_result_type(fcinfo, &type, &columns);
+	if (!fcinfo->flinfo->fn_retset)
+	{
+		char	   *text = NULL;
+
+		if (rows > 0 && pq_getmsgint(from, 4) > 0)
+			text = receive_text(from);
+		return type == VOIDOID ? (Datum) 0 : value_of_text(text, type, -1, &fcinfo->isnull);
+	}
+	if (type == RECORDOID && columns == NULL)
+		columns = result->expectedDesc;
+	InitMaterializedSRF(fcinfo, columns == NULL || type == RECORDOID ? MAT_SRF_USE_EXPECTED_DESC : 0);
+	columns = result->setDesc;
+	for (int row = 0; row < rows; row++)
+	{
+		int			width = (int) pq_getmsgint(from, 4);
+		Datum	   *values = palloc(sizeof(Datum) * columns->natts);
+		bool	   *nulls = palloc(columns->natts);
+
+		if (width != columns->natts)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("the answer has %d columns, and %d are named", width, columns->natts),
+					 errhint("Name as many columns as the question asks for.")));
+		for (int n = 0; n < width; n++)
+			values[n] = value_of_text(receive_text(from), TupleDescAttr(columns, n)->atttypid,
+									  TupleDescAttr(columns, n)->atttypmod, &nulls[n]);
+		tuplestore_putvalues(result->setResult, columns, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+static Datum
+converse(FunctionCallInfo fcinfo, Slot *slot, const char *search_path)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "discreet conversation", ALLOCSET_DEFAULT_SIZES);
+	StringInfoData message;
+	Datum		answer;
+
+	MemoryContextSwitchTo(context);
+	initStringInfo(&message);
+	write_question(&message, fcinfo, search_path);
+	for (;;)
+	{
+		Message		reply = exchange(slot, TURN_OF_GATE, message.data, message.len);
+		int			wanted;
+
+		tell_notices(reply);
+		wanted = pq_getmsgbyte(reply);
+		if (wanted == 'E')
+			throw_error(reply);
+		if (wanted == 'V')
+		{
+			MemoryContextSwitchTo(caller);
+			answer = take_answer(reply, fcinfo);
+			break;
+		}
+		resetStringInfo(&message);
+		run_statements(reply, &message, wanted == 'P');
+	}
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	return answer;
+}
+
+/*
+ * Buffers and temporary files that the statements needed depend on the rows they read, and are not counted for the statement
+ * around the call: EXPLAIN ANALYZE, auto_explain and pg_stat_statements would tell them.
+ */
+Datum
+discreet_worker_call_handler(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	BufferUsage buffers = pgBufferUsage;
+	WalUsage	wal = pgWalUsage;
+	TupleDesc	around = columns_of_call(fcinfo);
+	char	   *search_path = read_setting("search_path");
+	int			settings = NewGUCNestLevel();
+	volatile Datum result = (Datum) 0;
+	Slot	   *volatile slot = NULL;
+
+	refuse_large_arguments(fcinfo);
+	if (InSecurityRestrictedOperation())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("discreet cannot be used within a security-restricted operation")));
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	if (client_min_messages < NOTICE)
+		(void) set_config_option("client_min_messages", "notice", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+								 false);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	PG_TRY();
+	{
+		/* outer callers add their context when the error is thrown anew */
+		error_context_stack = NULL;
+		MemoryContextSwitchTo(caller);
+		slot = take_slot();
+		result = converse(fcinfo, slot, search_path);
+		leave_slot(slot);
+		slot = NULL;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		if (slot != NULL)
+			leave_slot(slot);
+		pgBufferUsage = buffers;
+		pgWalUsage = wal;
+		columns_of_call_around(around);
+		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
+		FlushErrorState();
+		error->context = NULL;
+		/* SQL of the gate's own, which tells how it reads the table */
+		error->internalquery = NULL;
+		error->internalpos = 0;
+		ThrowErrorData(error);
+	}
+	PG_END_TRY();
+	SPI_finish();
+	AtEOXact_GUC(true, settings);
+	pgBufferUsage = buffers;
+	pgWalUsage = wal;
+	columns_of_call_around(around);
+	return result;
+}
+
+/* The body is the name of an entry; a test holds the names against discreet.worker.entry. */
+Datum
+discreet_worker_validator(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,365 @@
+/*
+ * worker_slots.c: slots in shared memory, by which sessions and workers pass messages.
+ *
+ * A session that leaves (an error, a cancel, its end) gives up its slot: at once where no worker has it, otherwise the worker
+ * frees it. A worker that ends gives its slots back as lost: what it did with the message is not known, so nothing is
+ * tried again. When a process crashes, the server starts anew with free slots.
+ */
+#include "worker.h"
+
+#include "access/parallel.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/ipc.h"
+#include "storage/shmem.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+/* a question with its replies mostly fits; what does not is put into a segment of its own */
+#define SLOT_BYTES 8192
+/* a session that runs a statement for a gate worker may need the ledger within it */
+#define SLOTS_PER_BACKEND 2
+/* how often a waiting session looks whether its worker is still there */
+#define TICK_MS 100
+#define LEDGER_TIMEOUT_MS 10000
+#define GATE_TIMEOUT_MS 60000
+
+Shared	   *shared = NULL;
+static List *own_slots = NIL;	/* those that this session holds */
+static shmem_request_hook_type previous_request = NULL;
+static shmem_startup_hook_type previous_startup = NULL;
+
+static Size
+shared_size(int slots, int workers)
+{
+	Size		size = MAXALIGN(sizeof(Shared));
+
+	size = add_size(size, MAXALIGN(mul_size(slots, sizeof(Slot))));
+	size = add_size(size, MAXALIGN(mul_size(workers, sizeof(Worker))));
+	return add_size(size, mul_size(slots, SLOT_BYTES));
+}
+
+static void
+request_memory(void)
+{
+	if (previous_request)
+		previous_request();
+	RequestAddinShmemSpace(shared_size(SLOTS_PER_BACKEND * MaxBackends, max_worker_processes));
+	RequestNamedLWLockTranche("discreet", 1);
+}
+
+static void
+start_memory(void)
+{
+	int			slots = SLOTS_PER_BACKEND * MaxBackends;
+	bool		found;
+
+	if (previous_startup)
+		previous_startup();
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	shared = ShmemInitStruct("discreet", shared_size(slots, max_worker_processes), &found);
+	if (!found)
+	{
+		char	   *place = (char *) shared + MAXALIGN(sizeof(Shared));
+
+		memset(shared, 0, shared_size(slots, max_worker_processes));
+		shared->lock = &(GetNamedLWLockTranche("discreet"))->lock;
+		shared->slot_count = slots;
+		shared->worker_count = max_worker_processes;
+		shared->slots = (Slot *) place;
+		place += MAXALIGN(slots * sizeof(Slot));
+		shared->workers = (Worker *) place;
+		place += MAXALIGN(max_worker_processes * sizeof(Worker));
+		shared->messages = place;
+	}
+	LWLockRelease(AddinShmemInitLock);
+}
+
+/* While shared_preload_libraries are loaded. */
+void
+request_worker_memory(void)
+{
+	previous_request = shmem_request_hook;
+	shmem_request_hook = request_memory;
+	previous_startup = shmem_startup_hook;
+	shmem_startup_hook = start_memory;
+}
+
+void
+refuse_without_worker(const char *reason, const char *hint)
+{
+	ereport(LOG_SERVER_ONLY, (errmsg("discreet: %s", reason)));
+	ereport(ERROR,
+			(errcode(ERRCODE_LEDGER_UNREACHABLE),
+			 errmsg("the ledger is not reachable: no charge, no answer"), errdetail("%s", reason),
+			 errhint("%s", hint != NULL ? hint :
+					 "Try again. If it stays so, an administrator finds the reason with "
+					 "discreet.check_installation() and in the server's log.")));
+}
+
+/* ---- messages */
+
+static char *
+bytes_of(Slot *slot)
+{
+	return shared->messages + (slot - shared->slots) * (Size) SLOT_BYTES;
+}
+
+/* Puts a message into a slot, whose turn is that of this process. A large one is in a segment that stays until it is read. */
+void
+write_message(Slot *slot, const char *bytes, Size length)
+{
+	Assert(slot->large == DSM_HANDLE_INVALID);
+	if (length <= SLOT_BYTES)
+		memcpy(bytes_of(slot), bytes, length);
+	else
+	{
+		dsm_segment *segment = dsm_create(length, 0);
+
+		memcpy(dsm_segment_address(segment), bytes, length);
+		dsm_pin_segment(segment);
+		slot->large = dsm_segment_handle(segment);
+		dsm_detach(segment);
+	}
+	slot->length = length;
+}
+
+static void
+drop_large(Slot *slot)
+{
+	dsm_handle	large = slot->large;
+
+	slot->large = DSM_HANDLE_INVALID;
+	if (large != DSM_HANDLE_INVALID)
+		dsm_unpin_segment(large);
+}
+
+/* Copies the message of a slot out of it, whose turn is that of this process. */
+Message
+read_message(Slot *slot)
+{
+	Message		message = palloc(sizeof(StringInfoData));
+	dsm_segment *segment = NULL;
+	const char *bytes = bytes_of(slot);
+
+	if (slot->large != DSM_HANDLE_INVALID)
+	{
+		segment = dsm_attach(slot->large);
+		if (segment == NULL)
+			elog(ERROR, "a message in shared memory is gone");
+		bytes = dsm_segment_address(segment);
+	}
+	message->data = MemoryContextAllocHuge(CurrentMemoryContext, slot->length + 1);
+	memcpy(message->data, bytes, slot->length);
+	message->data[slot->length] = '\0';
+	message->len = message->maxlen = slot->length;
+	message->cursor = 0;
+	if (segment != NULL)
+		dsm_detach(segment);
+	drop_large(slot);
+	return message;
+}
+
+void
+send_bytes(StringInfo to, const char *bytes, int length)
+{
+	pq_sendint32(to, bytes == NULL ? -1 : length);
+	if (bytes != NULL)
+		appendBinaryStringInfo(to, bytes, length);
+}
+
+void
+send_text(StringInfo to, const char *text)
+{
+	send_bytes(to, text, text == NULL ? 0 : strlen(text));
+}
+
+char *
+receive_bytes(Message from, int *length)
+{
+	char	   *bytes;
+
+	*length = (int) pq_getmsgint(from, 4);
+	if (*length < 0)
+		return NULL;
+	bytes = MemoryContextAllocHuge(CurrentMemoryContext, (Size) *length + 1);
+	pq_copymsgbytes(from, bytes, *length);
+	bytes[*length] = '\0';
+	return bytes;
+}
+
+char *
+receive_text(Message from)
+{
+	int			length;
+
+	return receive_bytes(from, &length);
+}
+
+/* ---- turns */
+
+/* Under the lock. */
+static void
+make_free(Slot *slot)
+{
+	if (slot->keeper != NO_WORKER)
+		shared->workers[slot->keeper].conversations--;
+	slot->turn = TURN_OF_NOBODY;
+	slot->keeper = slot->taken_by = NO_WORKER;
+	slot->abandoned = slot->lost = false;
+}
+
+void
+free_slot(Slot *slot)
+{
+	drop_large(slot);
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	make_free(slot);
+	LWLockRelease(shared->lock);
+}
+
+/* Ends the turn of this process. Of an abandoned slot the worker that keeps the conversation has the last turn. */
+void
+pass_slot(Slot *slot, Turn to)
+{
+	Oid			database = slot->database;
+	dsm_handle	unread = DSM_HANDLE_INVALID;
+
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	if (slot->abandoned && (slot->keeper != NO_WORKER || to == TURN_OF_SESSION))
+		to = slot->keeper != NO_WORKER ? TURN_OF_GATE : TURN_OF_NOBODY;
+	slot->sender = slot->turn;
+	slot->turn = to;
+	slot->taken_by = NO_WORKER;
+	slot->ticket = ++shared->tickets;
+	slot->sent_at = GetCurrentTimestamp();
+	if (to == TURN_OF_SESSION)
+		SetLatch(slot->latch);
+	else if (to == TURN_OF_NOBODY)
+	{
+		unread = slot->large;
+		slot->large = DSM_HANDLE_INVALID;
+		make_free(slot);
+	}
+	LWLockRelease(shared->lock);
+	if (unread != DSM_HANDLE_INVALID)
+		dsm_unpin_segment(unread);
+	if (to == TURN_OF_GATE || to == TURN_OF_LEDGER)
+		wake_workers(database, to == TURN_OF_GATE ? GATE_WORKER : LEDGER_WORKER);
+}
+
+/* A session gives up its slot. */
+void
+leave_slot(Slot *slot)
+{
+	bool		is_free;
+	Oid			wake = InvalidOid;
+
+	own_slots = list_delete_ptr(own_slots, slot);
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	is_free = slot->taken_by == NO_WORKER && slot->keeper == NO_WORKER;
+	if (!is_free)
+	{
+		slot->abandoned = true;
+		slot->latch = NULL;
+		/* the worker that keeps the conversation forgets it, and frees the slot */
+		if (slot->taken_by == NO_WORKER)
+		{
+			slot->turn = TURN_OF_GATE;
+			wake = slot->database;
+		}
+	}
+	else
+		slot->turn = TURN_OF_SESSION;	/* no worker takes it any more */
+	LWLockRelease(shared->lock);
+	if (is_free)
+		free_slot(slot);
+	else if (OidIsValid(wake))
+		wake_workers(wake, GATE_WORKER);
+}
+
+static void
+leave_all_slots(int code, Datum argument)
+{
+	while (own_slots != NIL)
+		leave_slot(linitial(own_slots));
+}
+
+/* A free slot, which the caller leaves in the end, whatever happens. */
+Slot *
+take_slot(void)
+{
+	static bool prepared = false;
+	Slot	   *slot = NULL;
+	MemoryContext before;
+
+	if (shared == NULL)
+		refuse_without_worker("discreet is not in shared_preload_libraries",
+							  "Add discreet to shared_preload_libraries in postgresql.conf, and restart the server.");
+	if (IsParallelWorker())
+		elog(ERROR, "the ledger cannot be reached from a parallel worker");
+	if (!prepared)
+	{
+		before_shmem_exit(leave_all_slots, (Datum) 0);
+		prepared = true;
+	}
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	for (int n = 0; n < shared->slot_count && slot == NULL; n++)
+		if (shared->slots[n].turn == TURN_OF_NOBODY)
+			slot = &shared->slots[n];
+	if (slot != NULL)
+	{
+		memset(slot, 0, sizeof(Slot));
+		slot->turn = TURN_OF_SESSION;
+		slot->taken_by = slot->keeper = NO_WORKER;
+		slot->database = MyDatabaseId;
+		slot->conversation = ++shared->conversations;
+		slot->latch = MyLatch;
+		slot->large = DSM_HANDLE_INVALID;
+	}
+	LWLockRelease(shared->lock);
+	if (slot == NULL)
+		refuse_without_worker("no slot in shared memory is free", NULL);
+	before = MemoryContextSwitchTo(TopMemoryContext);
+	own_slots = lappend(own_slots, slot);
+	MemoryContextSwitchTo(before);
+	return slot;
+}
+
+/*
+ * Sends a message and waits for the reply. It throws when the statement is cancelled, or no worker answers; the caller then
+ * leaves the slot.
+ */
+Message
+exchange(Slot *slot, Turn to, const char *bytes, Size length)
+{
+	WorkerKind	kind = to == TURN_OF_GATE ? GATE_WORKER : LEDGER_WORKER;
+	TimestampTz deadline;
+
+	CHECK_FOR_INTERRUPTS();
+	write_message(slot, bytes, length);
+	pass_slot(slot, to);
+	deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), to == TURN_OF_GATE ? GATE_TIMEOUT_MS : LEDGER_TIMEOUT_MS);
+	need_worker(kind);
+	for (;;)
+	{
+		Turn		turn;
+		bool		lost;
+
+		LWLockAcquire(shared->lock, LW_SHARED);
+		turn = slot->turn;
+		lost = slot->lost;
+		LWLockRelease(shared->lock);
+		if (lost)
+			refuse_without_worker("the worker ended while it worked on the question", NULL);
+		if (turn == TURN_OF_SESSION)
+			return read_message(slot);
+		if (GetCurrentTimestamp() > deadline)
+			refuse_without_worker("no worker has answered in time", NULL);
+		if (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, TICK_MS, PG_WAIT_EXTENSION) & WL_TIMEOUT)
+			need_worker(turn == TURN_OF_GATE ? GATE_WORKER : LEDGER_WORKER);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}

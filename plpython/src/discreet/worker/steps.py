@@ -1,0 +1,71 @@
+"""The steps of a gate worker: each takes a message, and gives the next one.
+
+A conversation is a greenlet. It runs until it needs its session or the ledger, and is kept until the reply comes; the
+worker serves others meanwhile. Nothing is kept of a conversation that has ended, however it ended.
+"""
+
+from __future__ import annotations
+
+import traceback
+
+from greenlet import GreenletExit, greenlet
+
+from discreet.core.errors import DiscreetError
+from discreet.worker.entry import ENTRIES
+from discreet.worker.messages import Reader
+from discreet.worker.session import Session, SessionError
+
+# senders and receivers of messages, as extension/worker_gate.c knows them
+ABANDONED, LAST = "A", "F"
+
+CONVERSATIONS: dict[int, greenlet] = {}
+
+
+def step(conversation: int, sender: str, message: bytes) -> bytes:
+    """The next message of a conversation: a letter that says whom it is for, and the message."""
+    if sender == ABANDONED:
+        abandoned = CONVERSATIONS.pop(conversation, None)
+        if abandoned is not None:
+            abandoned.throw(GreenletExit)
+        return b""
+    running = CONVERSATIONS.setdefault(conversation, greenlet(converse))
+    try:
+        receiver, reply = running.switch(message)
+    except BaseException:
+        CONVERSATIONS.pop(conversation, None)
+        raise
+    if running.dead:
+        del CONVERSATIONS[conversation]
+    return bytes(receiver.encode() + reply)
+
+
+def converse(message: bytes) -> tuple[str, bytes]:
+    """From the question of a session to its answer, or to the error that it gets instead."""
+    first = Reader(message)
+    name = str(first.text())
+    facts = {str(first.text()): first.text() for _ in range(first.number())}
+    types = first.value(1009)
+    arguments = [first.value(first.number()) for _ in range(first.number())]
+    session = Session(facts, types)
+    try:
+        rows = ENTRIES[name](session, *arguments)
+    except (DiscreetError, SessionError) as error:
+        return failed(session, error.sqlstate, error.message, error.hint)
+    except RecursionError:
+        return failed(session, "54001", "the question is nested too deeply", "Write it with fewer levels.")
+    except Exception as error:
+        session.log(f"discreet: {error!r} {traceback.format_exc()}")
+        return failed(
+            session,
+            "XX000",
+            "discreet met an error it did not foresee",
+            "The server's log says where; please report it.",
+        )
+    answer = session.writer().letter("V").number(len(rows))
+    for row in rows:
+        answer.texts(row)
+    return LAST, answer.message()
+
+
+def failed(session: Session, sqlstate: str, message: str, hint: str | None) -> tuple[str, bytes]:
+    return LAST, session.writer().letter("E").text(sqlstate).text(message).text(hint).message()
