@@ -9,6 +9,7 @@
 #include "worker.h"
 
 #include "access/xact.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
@@ -114,7 +115,7 @@ write_question(StringInfo to, FunctionCallInfo fcinfo, const char *search_path)
 	body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &null);
 	send_text(to, TextDatumGetCString(body));
 
-	pq_sendint32(to, 9);
+	pq_sendint32(to, 10);
 	send_fact(to, "user", GetUserNameFromId(GetSessionUserId(), false));
 	send_fact(to, "search_path", search_path);
 	send_fact(to, "discreet.level", read_setting("discreet.level"));
@@ -123,6 +124,7 @@ write_question(StringInfo to, FunctionCallInfo fcinfo, const char *search_path)
 	send_fact(to, "server_encoding", GetDatabaseEncodingName());
 	send_fact(to, "now", timestamptz_to_str(GetCurrentTransactionStartTimestamp()));
 	send_fact(to, "explained", being_explained() ? "t" : NULL);
+	send_fact(to, "citus", OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE)) ? "t" : NULL);
 	send_fact(to, "remote", ledger_conninfo != NULL && *ledger_conninfo != '\0' ? "t" : NULL);
 
 	InitFunctionCallInfoData(*types, NULL, 0, InvalidOid, NULL, NULL);
@@ -216,51 +218,65 @@ send_rows(StringInfo to)
 		}
 }
 
-/* Runs one statement of a message, or only lets it be analysed. */
-static void
-run_statement(Message from, StringInfo to, bool analyse_only)
+/* Reads a statement and its parameters, and lets the server analyse it. K: the session keeps its plan. */
+static SPIPlanPtr
+read_statement(Message from, bool keep, Datum **values, char **nulls)
 {
-	bool		keep = !analyse_only && pq_getmsgbyte(from) == 'K';
 	char	   *sql = receive_text(from);
 	int			number = (int) pq_getmsgint(from, 4);
 	Oid		   *types = palloc(sizeof(Oid) * (number + 1));
-	Datum	   *values = palloc(sizeof(Datum) * (number + 1));
-	char	   *nulls = palloc(number + 1);
 	SPIPlanPtr	plan;
-	int			code;
 
+	*values = palloc(sizeof(Datum) * (number + 1));
+	*nulls = palloc(number + 1);
 	for (int n = 0; n < number; n++)
 	{
-		types[n] = receive_type(from);
-		if (!analyse_only)
-		{
-			char	   *text = receive_text(from);
-			Oid			input,
-						parameter;
+		Oid			input,
+					parameter;
+		char	   *text;
 
-			getTypeInputInfo(types[n], &input, &parameter);
-			values[n] = OidInputFunctionCall(input, text, parameter, -1);
-			nulls[n] = text == NULL ? 'n' : ' ';
-		}
+		types[n] = receive_type(from);
+		text = receive_text(from);
+		getTypeInputInfo(types[n], &input, &parameter);
+		(*values)[n] = OidInputFunctionCall(input, text, parameter, -1);
+		(*nulls)[n] = text == NULL ? 'n' : ' ';
 	}
 	plan = keep ? kept_plan(sql, number, types) : SPI_prepare(sql, number, types);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	if (!analyse_only)
-	{
-		code = SPI_execute_plan(plan, values, nulls, false, 0);
-		if (code < 0)
-			elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(code));
-		send_rows(to);
-		SPI_freetuptable(SPI_tuptable);
-	}
-	if (!keep)
+	return plan;
+}
+
+static void
+execute(SPIPlanPtr plan, Datum *values, char *nulls)
+{
+	int			code = SPI_execute_plan(plan, values, nulls, false, 0);
+
+	if (code < 0)
+		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(code));
+}
+
+/* Runs one statement of a message, or only lets it be analysed, which locks what it names. */
+static void
+run_statement(Message from, StringInfo to)
+{
+	int			doing = pq_getmsgbyte(from);
+	Datum	   *values;
+	char	   *nulls;
+	SPIPlanPtr	plan = read_statement(from, doing == 'K', &values, &nulls);
+
+	SPI_tuptable = NULL;
+	if (doing != 'P')
+		execute(plan, values, nulls);
+	send_rows(to);
+	SPI_freetuptable(SPI_tuptable);
+	if (doing != 'K')
 		SPI_freeplan(plan);
 }
 
 /* Each statement in a subtransaction of its own. The first that fails ends it; only the cancel of the whole is thrown. */
 static void
-run_statements(Message from, StringInfo to, bool analyse_only)
+run_statements(Message from, StringInfo to)
 {
 	int			count = (int) pq_getmsgint(from, 4);
 	MemoryContext context = CurrentMemoryContext;
@@ -275,7 +291,7 @@ run_statements(Message from, StringInfo to, bool analyse_only)
 		MemoryContextSwitchTo(context);
 		PG_TRY();
 		{
-			run_statement(from, to, analyse_only);
+			run_statement(from, to);
 			ReleaseCurrentSubTransaction();
 			MemoryContextSwitchTo(context);
 			CurrentResourceOwner = owner;
@@ -301,8 +317,6 @@ run_statements(Message from, StringInfo to, bool analyse_only)
 		}
 		PG_END_TRY();
 	}
-	if (!failed)
-		appendStringInfoChar(to, 'D');
 }
 
 /* ---- the answer */
@@ -385,6 +399,77 @@ take_answer(Message from, FunctionCallInfo fcinfo)
 	return (Datum) 0;
 }
 
+/* Errors that are about the statement itself: it would fail again (core/verdicts.py). */
+static bool
+judges(int code)
+{
+	static const char *const classes[] = {"0A", "21", "22", "23", "42", "44", "54"};
+
+	for (int n = 0; n < lengthof(classes); n++)
+		if (strncmp(unpack_sql_state(code), classes[n], 2) == 0)
+			return true;
+	return false;
+}
+
+/* The rows that a statement makes of released numbers, which are its $1. */
+static Datum
+finish(Message from, FunctionCallInfo fcinfo)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	char	   *sql = receive_text(from);
+	Datum		rows = DirectFunctionCall1(jsonb_in, CStringGetDatum(receive_text(from)));
+	Oid			type = JSONBOID;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	PG_TRY();
+	{
+		SPIPlanPtr	plan = SPI_prepare(sql, 1, &type);
+		TupleDesc	wanted = result->setDesc;
+
+		if (plan == NULL)
+			elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+		execute(plan, &rows, NULL);
+		if (SPI_tuptable->tupdesc->natts != wanted->natts)
+			elog(ERROR, "the answer has %d columns, and %d are named", SPI_tuptable->tupdesc->natts, wanted->natts);
+		for (uint64 row = 0; row < SPI_processed; row++)
+		{
+			Datum		values[MaxTupleAttributeNumber];
+			bool		nulls[MaxTupleAttributeNumber];
+
+			CHECK_FOR_INTERRUPTS();
+			for (int n = 0; n < wanted->natts; n++)
+			{
+				Form_pg_attribute column = TupleDescAttr(wanted, n);
+
+				if (TupleDescAttr(SPI_tuptable->tupdesc, n)->atttypid == column->atttypid)
+					values[n] = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, n + 1, &nulls[n]);
+				else
+					values[n] = value_of_text(SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, n + 1),
+											  column->atttypid, column->atttypmod, &nulls[n]);
+			}
+			tuplestore_putvalues(result->setResult, wanted, values, nulls);
+		}
+		SPI_freetuptable(SPI_tuptable);
+		SPI_freeplan(plan);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		if (!judges(error->sqlerrcode))
+			ThrowErrorData(error);
+		ereport(ERROR,
+				(errcode(ERRCODE_REFUSED_SHAPE), errmsg("the answer could not be put together: %s", error->message),
+				 errhint("Ask for the plain aggregates.")));
+	}
+	PG_END_TRY();
+	return (Datum) 0;
+}
+
 static Datum
 converse(FunctionCallInfo fcinfo, Slot *slot, const char *search_path)
 {
@@ -405,14 +490,14 @@ converse(FunctionCallInfo fcinfo, Slot *slot, const char *search_path)
 		wanted = pq_getmsgbyte(reply);
 		if (wanted == 'E')
 			throw_error(reply);
-		if (wanted == 'V')
+		if (wanted == 'V' || wanted == 'F')
 		{
 			MemoryContextSwitchTo(caller);
-			answer = take_answer(reply, fcinfo);
+			answer = wanted == 'V' ? take_answer(reply, fcinfo) : finish(reply, fcinfo);
 			break;
 		}
 		resetStringInfo(&message);
-		run_statements(reply, &message, wanted == 'P');
+		run_statements(reply, &message);
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);

@@ -63,7 +63,7 @@ AS $python$
     from discreet.core.parser import load_parser
     load_parser()
     from discreet.worker.steps import step
-    return step(conversation, sender, message)
+    return step(plpy, conversation, sender, message)
 $python$;
 COMMENT ON FUNCTION discreet._worker_step(bigint, text, bytea) IS 'A step of a gate worker: takes a message, and gives the next one.';
 

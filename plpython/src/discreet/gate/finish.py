@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from discreet.core.errors import RefusedShapeError
+from discreet.gate.column_names import unique_names
+from discreet.gate.values import literal
 
 WHOLE_NUMBERS = {"smallint": 2**15 - 1, "integer": 2**31 - 1, "bigint": 2**63 - 1}
 
@@ -32,19 +34,26 @@ def rows_sql(plan: Answered) -> str:
     return f"WITH measured AS ({measured}) {plan.answer_sql}"
 
 
-def finished_sql(plan: Answered, types: list[str | None] | None) -> str:
-    """The answer with every value as JSON, in the types that the caller named for it; None: as it is."""
+def finished_sql(plan: Answered, types: list[str | None]) -> str:
+    """The answer in the types that the caller named for it; None: as a text, which the type's own code reads."""
     columns = [f"c{n}" for n in range(len(plan.output))]
-    types = types or [None] * len(columns)
     if len(types) != len(columns):
         raise RefusedShapeError(
             f"the answer has {len(columns)} columns, and {len(types)} are named", "Name all of them after AS."
         )
     shown = (
-        f"pg_catalog.to_jsonb({column if kind is None else cast_to(kind, column)})::pg_catalog.text AS {column}"
+        f"{f'({column})::pg_catalog.text' if kind is None else cast_to(kind, column)} AS {column}"
         for column, kind in zip(columns, types, strict=True)
     )
     return f"SELECT {', '.join(shown)} FROM ({rows_sql(plan)}) AS t({', '.join(columns)})"
+
+
+def json_sql(plan: Answered) -> str:
+    """The answer as a JSON object per row. Columns may share a name in SQL, not in JSON: the second is count_2."""
+    columns = [f"c{n}" for n in range(len(plan.output))]
+    pairs = [f"{literal(name)}, {column}" for name, column in zip(unique_names(plan.output), columns, strict=True)]
+    shown = built("jsonb_build_object", pairs)
+    return f"SELECT {shown} FROM ({rows_sql(plan)}) AS t({', '.join(columns)})"
 
 
 def cast_to(kind: str, column: str) -> str:

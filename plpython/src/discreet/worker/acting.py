@@ -7,11 +7,10 @@ tables that carry code. Other public tables belong to curators (gate_trusted.py)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from discreet.core.errors import RefusedShapeError
-from discreet.core.verdicts import judges
-from discreet.worker.session import Session, Statement, run
+from discreet.worker.session import Session, SessionError, Statement, kept, run
 
 # Nothing but pg_catalog is in the search path. The first object that is not PostgreSQL's own has the number 16384.
 OWNERS = """
@@ -51,7 +50,7 @@ def acting_role(session: Session, relations: list[dict[str, Any]]) -> int:
     """The role that reads these relations; 0: a superuser may, as the extension's owner is one."""
     names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
     protected = [relation["protection"] is not None for relation in relations]
-    owners = session.execute(Statement(OWNERS, ("text[]", "text[]", "bool[]"), kept=True), [*names, protected])
+    owners = session.execute(kept(OWNERS, "text[]", "text[]", "bool[]"), [*names, protected])
     if len(owners) == 0:
         return 0
     if len(owners) > 1:
@@ -68,9 +67,7 @@ def acting_role(session: Session, relations: list[dict[str, Any]]) -> int:
             f" for which code of {owner['name']} runs",
             "Ask about it alone, or let a DBA drop the function, index or constraint of the other table.",
         )
-    unreadable = session.execute(
-        Statement(UNREADABLE, ("text[]", "text[]", "oid"), kept=True), [*names, owner["owner"]]
-    )
+    unreadable = session.execute(kept(UNREADABLE, "text[]", "text[]", "oid"), [*names, owner["owner"]])
     if len(unreadable) > 0:
         table = unreadable[0]
         if table["denied"]:
@@ -83,24 +80,21 @@ def acting_role(session: Session, relations: list[dict[str, Any]]) -> int:
     return int(owner["owner"])
 
 
-def refuse_unstartable(session: Session, role: int, statements: list[str]) -> None:
-    """Refuses what the executor would not let the role do, before anything is charged.
+def starts(role: int, statements: list[str]) -> list[tuple[Statement, list[object]]]:
+    """Calls that fail where the executor would not let the role do what the statements say."""
+    return [(kept("SELECT discreet._start_as($1, $2)", "oid", "text"), [role, sql]) for sql in statements if role != 0]
+
+
+def refuse_unstartable(session: Session, error: SessionError) -> NoReturn:
+    """Refuses what could not be started, before anything is charged.
 
     Planning may run code of the table's owner, whose words could come from the data: they go to the log only.
     """
-    if role == 0:
-        return
-    try:
-        for sql in statements:
-            run(session, "SELECT discreet._start_as(:role::oid, :sql::text)", role=role, sql=sql)
-    except session.SPIError as error:
-        if not judges(error):
-            raise
-        session.log(f"discreet: a question cannot be run in the name of its table's owner: {error}")
-        raise RefusedShapeError(
-            "the owner of the tables, in whose name the question would run, may not run it",
-            "A DBA finds the reason in the server's log.",
-        ) from None
+    session.log(f"discreet: a question cannot be run in the name of its table's owner: {error}")
+    raise RefusedShapeError(
+        "the owner of the tables, in whose name the question would run, may not run it",
+        "A DBA finds the reason in the server's log.",
+    ) from None
 
 
 def run_as(session: Session, role: int, sql: str) -> list[str]:

@@ -77,6 +77,7 @@ def question(
 ) -> Any:
     """The question, found answerable by text and catalog; or what stands in for it under the noisy policy."""
     from discreet.audited.question import audited_plan
+    from discreet.audited.run import statement_sql
 
     if gate.setting("transaction_isolation") not in ("read committed", "read uncommitted"):
         raise RefusedShapeError(
@@ -96,7 +97,7 @@ def question(
             raise
         return instead(error, noisily)
     asked = AuditedAsked(plan, acting_role(gate.session, described["relations"]), protection)
-    check_native(gate, asked)
+    gate.check([statement_sql(asked.plan, ())], asked, described["relations"], [])
     return asked
 
 
@@ -117,13 +118,6 @@ def under_noise(schema: Any) -> Any:
         for name, relation in schema.relations.items()
     }
     return replace(schema, relations=relations)
-
-
-def check_native(gate: Any, asked: AuditedAsked) -> None:
-    """Lets the server analyse what will be run."""
-    from discreet.audited.run import statement_sql
-
-    gate.prepared([statement_sql(asked.plan, ())], asked)
 
 
 def released(

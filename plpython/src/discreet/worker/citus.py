@@ -15,7 +15,6 @@ from typing import Any
 from discreet.core.errors import RefusedShapeError
 from discreet.worker.session import Session, Statement
 
-PRESENT = "SELECT pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS present"
 CHANGED = """
     SELECT pg_catalog.string_agg(name, ', ' ORDER BY name) AS names FROM pg_catalog.pg_settings
     WHERE name LIKE 'citus.%' AND source NOT IN (
@@ -28,7 +27,7 @@ DISTRIBUTED = """
 
 
 def refuse_what_does_not_hold(session: Session, relations: Iterable[dict[str, Any]]) -> None:
-    if not session.execute(Statement(PRESENT, kept=True))[0]["present"]:
+    if not session.facts["citus"]:
         return
     distributed = False
     for relation in relations:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 
 from discreet.core.declarations import given
 from discreet.core.errors import RefusedShapeError
 from discreet.dp.price import parse_epsilon
 from discreet.dp.wire import released
 from discreet.gate.column_names import unique_names
+from discreet.gate.finish import finished_sql, json_sql
 from discreet.gate.values import identifier
 from discreet.worker.audited import audit_state
 from discreet.worker.explain import explain
 from discreet.worker.gate import Gate
 from discreet.worker.messages import parameter
 from discreet.worker.selftest import PASSED_OF, findings
-from discreet.worker.session import Session
+from discreet.worker.session import Finish, Session
 from discreet.worker.statement import check_questions
 from discreet.worker.suggest import BoundsGate
 
@@ -32,36 +34,20 @@ def query(
     fresh: bool,
     accuracy: Decimal | None,
     with_error: bool,
-) -> list[Texts]:
+) -> Finish:
     types = session.types
     if types is None:
         raise RefusedShapeError(
             "the columns of the answer have no names", "SELECT * FROM discreet.query(…) AS t(dept text, count bigint)."
         )
-    rows = Gate(session, types).answer(sql, epsilon, params, fresh, accuracy, with_error)
-    return [[sql_text(value, type_name) for (_, value), type_name in zip(row, types, strict=False)] for row in rows]
-
-
-def sql_text(json_text: str | None, type_name: str | None) -> str | None:
-    """A JSON value as the input function of an SQL type reads it; numbers stay as they are written."""
-    if json_text is None or json_text == "null" or type_name in ("json", "jsonb"):
-        return json_text if type_name in ("json", "jsonb") else None
-    if json_text[0] in '"[':
-        return parameter(json.loads(json_text, parse_float=Decimal))
-    return json_text
+    gate = Gate(session, partial(finished_sql, types=types))
+    return gate.answer(sql, epsilon, params, fresh, accuracy, with_error)
 
 
 def query_json(
     session: Session, sql: str, epsilon: Decimal | None, params: list[str | None] | None, fresh: bool
-) -> list[Texts]:
-    return [[json_object(row)] for row in Gate(session).answer(sql, epsilon, params, fresh)]
-
-
-def json_object(row: list[tuple[str, str | None]]) -> str:
-    """Columns may share a name in SQL, but not in JSON: the second count becomes count_2."""
-    names = unique_names([name for name, _ in row])
-    values = ("null" if value is None else value for _, value in row)
-    return "{" + ", ".join(f"{json.dumps(name)}: {value}" for name, value in zip(names, values, strict=True)) + "}"
+) -> Finish:
+    return Gate(session, json_sql).answer(sql, epsilon, params, fresh)
 
 
 def ask(session: Session, sql: str, epsilon: Decimal | None, cursor_name: str | None) -> list[Texts]:
@@ -95,7 +81,7 @@ def texts(rows: Iterable[Iterable[object]]) -> list[Texts]:
 
 
 # by the bodies of the SQL functions
-ENTRIES: Mapping[str, Callable[..., Sequence[Texts]]] = {
+ENTRIES: Mapping[str, Callable[..., Sequence[Texts] | Finish]] = {
     "query": query,
     "query_json": query_json,
     "ask": ask,

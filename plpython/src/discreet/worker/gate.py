@@ -7,7 +7,7 @@ import json
 import re
 import time
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,13 +27,14 @@ from discreet.core.errors import (
 )
 from discreet.core.verdicts import judges
 from discreet.gate.column_names import LONGEST_NAME
-from discreet.gate.finish import finished_sql, rows_sql
+from discreet.gate.finish import rows_sql
 from discreet.worker import audited, citus, personal
-from discreet.worker.acting import acting_role, refuse_unstartable
+from discreet.worker.acting import acting_role, refuse_unstartable, starts
 from discreet.worker.audited import AuditedAsked
-from discreet.worker.session import Session, SessionError, Statement, run
+from discreet.worker.ledger import call_ledger
+from discreet.worker.session import Doing, Finish, Rows, Session, SessionError, Statement, run
 from discreet.worker.session_label import SessionLabel, held_label, hold_level, label_of_words
-from discreet.worker.trusted import trusted
+from discreet.worker.trusted import look, trusted
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
@@ -42,8 +43,6 @@ MOST_TOLD = 8
 
 # at the tables of a question, before and after they are locked
 MOST_LOOKS = 3
-# what gives numbers away, or leads to it
-GIVING = frozenset(["charge_question", "charge_personal", "recall", "audit_read", "audit_record", "audit_base"])
 
 
 @dataclass(frozen=True)
@@ -92,16 +91,17 @@ def wish_of(
 
 
 class Gate:
-    """`types`: those of the columns that the caller names for the answer, None in place of one that is not built in.
+    """The way of questions of one session.
 
-    `label`: that of the session, once the question was found to be about multilevel tables; the ledger is told of it
-    with everything.
+    `finish`: makes the SQL that gives the rows of an answer, of a plan. `label`: that of the session, once the question
+    was found to be about multilevel tables; the ledger is told of it with everything.
     """
 
-    def __init__(self, session: Session, types: list[str | None] | None = None) -> None:
+    def __init__(self, session: Session, finish: Callable[[Any], str] = rows_sql) -> None:
         self.session = session
-        self._types = types
+        self.finish_sql = finish
         self.label: SessionLabel | None = None
+        self.under_lock: Iterable[Any] = ()
 
     # -- answering
 
@@ -113,11 +113,12 @@ class Gate:
         fresh: bool = False,
         accuracy: Decimal | None = None,
         with_error: bool = False,
-    ) -> list[list[tuple[str, str | None]]]:
-        """The rows of the answer, each value as JSON; what it costs is paid before a row is read."""
+    ) -> Finish:
+        """What gives the rows of the answer; what it costs is paid before a row is read."""
         wish = wish_of(epsilon, accuracy, parameters, with_error)
         with self.own_search_path() as path:
-            return self.finished(*self.released(sql, wish, path, fresh))
+            asked, rows = self.released(sql, wish, path, fresh)
+        return Finish(self.finish_sql(asked.plan), json.dumps(rows))
 
     def released(self, sql: str, wish: Wish, path: list[str], fresh: bool) -> tuple[Any, list[list[object]]]:
         """A question with its released numbers: from the store, or paid, measured and stored."""
@@ -215,19 +216,19 @@ class Gate:
     def resolved(self, sql: str, path: list[str]) -> tuple[Any, dict[str, Any]]:
         """The tree of a question, and what its names mean."""
         tree, relations, functions = self.parsed(sql)
-        return tree, self.described(path, relations, functions)
+        return tree, self.looked_up(path, relations, functions)
 
     def question(self, sql: str, wish: Wish, path: list[str]) -> Any:
         """What is asked, with its price.
 
-        The tables are locked when the native statements are prepared. What was described before may be another
+        The tables are locked when the native statements are checked. What was described before may be another
         transaction's past by then, as a key that it has dropped: so it is described again under the lock.
         """
         for _ in range(MOST_LOOKS):
             tree, relations, functions = self.parsed(sql)
-            described = self.described(path, relations, functions)
+            described = self.looked_up(path, relations, functions)
             asked = self.understood(sql, tree, described, wish, path)
-            if self.described(path, relations, functions) == described:
+            if self.described(self.told(path, relations, functions), self.under_lock) == described:
                 return asked
         raise RefusedShapeError("the tables of the question are being altered", "Ask again.")
 
@@ -242,7 +243,7 @@ class Gate:
         for view in schema.views.values():
             with_moment(view.select, self.moment)
         in_views = {name for view in schema.views.values() for name in function_names(view.select)}
-        harmless = {*described["harmless"], *(self.described(path, (), in_views)["harmless"] if in_views else ())}
+        harmless = {*described["harmless"], *(self.told(path, (), in_views)["harmless"] if in_views else ())}
         if schema.reaches("audited"):
             if not wish.noisily:
                 again = partial(self.question, sql, replace(wish, noisily=True), path)
@@ -253,10 +254,8 @@ class Gate:
             plan = planned(tree, schema, frozenset(harmless), wish.parameters)
         return self.priced(plan, described, wish)
 
-    def described(
-        self, path: list[str], relations: Iterable[tuple[str | None, str]], functions: set[str]
-    ) -> dict[str, Any]:
-        """What names mean, as the ledger sees them, without what cannot be trusted."""
+    def told(self, path: list[str], relations: Iterable[tuple[str | None, str]], functions: set[str]) -> dict[str, Any]:
+        """What names mean, as the ledger sees them."""
         if self.setting("transaction_isolation") == "serializable":
             raise RefusedShapeError(
                 "a question in a SERIALIZABLE transaction would leave locks that tell which rows it read",
@@ -273,8 +272,19 @@ class Gate:
             "relations": [list(name) for name in relations],
             "functions": sorted(functions),
         }
-        described: dict[str, Any] = self.ledger("describe", request)
-        described["relations"] = trusted(self.session, described["relations"])
+        told: dict[str, Any] = self.ledger("describe", request)
+        return told
+
+    def looked_up(
+        self, path: list[str], relations: Iterable[tuple[str | None, str]], functions: set[str]
+    ) -> dict[str, Any]:
+        """What names mean, to the ledger and to the session."""
+        told = self.told(path, relations, functions)
+        return self.described(told, self.session.execute(*look(told["relations"])))
+
+    def described(self, told: dict[str, Any], seen: Iterable[Any]) -> dict[str, Any]:
+        """What names mean, without what cannot be trusted; `seen`: what the session says of the relations."""
+        described = told | {"relations": trusted(told["relations"], seen)}
         citus.refuse_what_does_not_hold(self.session, described["relations"])
         if self.label is None and any(relation["multilevel"] for relation in described["relations"]):
             self.label = held_label(self.session)
@@ -301,9 +311,8 @@ class Gate:
             personal.refuse_other_isolation(self.setting("transaction_isolation"))
         acting = acting_role(self.session, described["relations"])
         epsilon = plan.own_epsilon + worth
-        asked = Asked(plan, epsilon * sets, amount * sets, delta, price, key, self.domain_texts(plan), acting)
-        self.check_native(asked)
-        return asked
+        asked = Asked(plan, epsilon * sets, amount * sets, delta, price, key, {}, acting)
+        return self.checked(asked, described["relations"])
 
     def worth(self, plan: Any, wish: Wish) -> Fraction:
         """Epsilon per grouping set, for what names none of its own: what is asked for within the cap, or the session's
@@ -385,56 +394,57 @@ class Gate:
 
         return [statement for keys in asked.plan.grouping.sets for statement in statements(asked.plan, keys, seed)]
 
-    def domain_texts(self, plan: Any) -> dict[int, list[str]]:
-        """The known values of each key, as the server writes them."""
-        texts = {}
-        for position, key in enumerate(plan.grouping.keys):
-            if key.domain is not None:
-                listed = ", ".join(f"({entry})::pg_catalog.text" for entry in key.canonical_domain)
-                rows = self.before_data(f"SELECT pg_catalog.unnest(ARRAY[{listed}]) AS text")
-                texts[position] = list(dict.fromkeys(row["text"] for row in rows))
-        return texts
-
-    def before_data(self, sql: str) -> Any:
-        """Runs SQL without data; what the server does not like about it is the question's own fault."""
-        try:
-            return self.session.execute(sql)
-        except SessionError as error:
-            if not judges(error):
-                raise
-            raise RefusedShapeError(
-                f"PostgreSQL does not understand the question: {error}", "Check types and names."
-            ) from None
-
-    def check_native(self, asked: Asked) -> None:
-        """Lets the server analyse what will be run: errors of types and names come before the charge."""
+    def checked(self, asked: Asked, relations: list[dict[str, Any]]) -> Asked:
+        """The question, which the server has analysed: errors of types and names come before the charge."""
         from discreet.gate.measure import domain_groups
         from discreet.worker.totals import as_texts
 
-        for keys, terms in zip(asked.plan.grouping.sets, asked.terms, strict=True):
-            if domain_groups(asked.plan, keys, asked.texts) is None:
-                terms.threshold()
-            for measurement in asked.plan.measurements:
-                terms.check(measurement)
+        plan = asked.plan
         native = [sql for statement in self.statements(asked, 0) for sql in as_texts(statement)]
-        if asked.plan.personal is not None:
-            native.append(asked.plan.personal.selection)
-        self.prepared(native, asked)
+        if plan.personal is not None:
+            native.append(plan.personal.selection)
+        domains = {place: domain_texts(key) for place, key in enumerate(plan.grouping.keys) if key.domain is not None}
+        found = self.check(native, asked, relations, list(domains.values()))
+        listed = ([row["text"] for row in rows] for rows in found)
+        asked = replace(
+            asked, texts={place: list(dict.fromkeys(texts)) for place, texts in zip(domains, listed, strict=True)}
+        )
+        for keys, terms in zip(plan.grouping.sets, asked.terms, strict=True):
+            if domain_groups(plan, keys, asked.texts) is None:
+                terms.threshold()
+            for measurement in plan.measurements:
+                terms.check(measurement)
+        return asked
 
-    def prepared(self, native: list[str], asked: Any) -> None:
-        """Lets the server analyse statements, and put an answer without rows together: LIMIT -1 fails there already."""
+    def check(
+        self, native: list[str], asked: Any, relations: list[dict[str, Any]], before: list[Statement]
+    ) -> list[Rows]:
+        """Lets the server analyse native statements, which locks their tables, start them in the name of the owner, and
+        put an answer without rows together: LIMIT -1 fails there already. Gives the rows of the statements before.
+
+        What the session sees of the relations from then on is kept.
+        """
+        first = [(statement, ()) for statement in before]
+        analysed = [(Statement(sql, doing=Doing.ANALYSE), ()) for sql in native]
+        started = starts(asked.acting, native)
+        finish = Statement(self.finish_sql(asked.plan), ("jsonb",)), ["[]"]
         try:
-            self.session.analyse([Statement(sql) for sql in native])
-            self.session.execute(Statement(finished_sql(asked.plan, self._types), ("jsonb",)), ["[]"])
+            found = self.session.execute_all([*first, *analysed, *started, look(relations), finish])
         except SessionError as error:
             if not judges(error):
                 raise
+            found = error.before
+            at_start = len(first) + len(analysed) <= len(found) < len(first) + len(analysed) + len(started)
+            if at_start:
+                refuse_unstartable(self.session, error)
             # ln(count(*)) over an answer fails where that has no rows
-            if not (len(asked.plan.levels) > 1 and of_values(error)):
+            at_finish = len(found) == len(first) + len(analysed) + len(started) + 1
+            if not (at_finish and len(asked.plan.levels) > 1 and of_values(error)):
                 raise RefusedShapeError(
                     f"PostgreSQL does not understand the question: {error}", "Check types and names."
                 ) from None
-        refuse_unstartable(self.session, asked.acting, native)
+        self.under_lock = found[len(first) + len(analysed) + len(started)]
+        return found[: len(first)]
 
     def recalled(self, asked: Asked) -> list[list[object]] | None:
         request = {"role": self.session_user(), "key": asked.key, "dataset": asked.plan.dataset.name}
@@ -502,19 +512,6 @@ class Gate:
         exact = [found.told() for found in accuracy(asked.plan, rows)]
         self.ledger("store", {"key": asked.key, "dataset": asked.plan.dataset.name, "answer": rows, "accuracy": exact})
 
-    def finished(self, asked: Any, rows: list[list[object]]) -> list[list[tuple[str, str | None]]]:
-        """Post-processing of released numbers, by PostgreSQL: rows of (name, value)."""
-        try:
-            finish = Statement(finished_sql(asked.plan, self._types), ("jsonb",))
-            shown = self.session.execute(finish, [json.dumps(rows)])
-        except SessionError as error:
-            if not judges(error):
-                raise
-            raise RefusedShapeError(
-                f"the answer could not be put together: {error}", "Ask for the plain aggregates."
-            ) from None
-        return [list(zip(asked.plan.output, row.values(), strict=True)) for row in shown]
-
     # -- around it
 
     def tell(self, asked: Asked, paid: str, left: dict[str, Any], rows: list[list[object]]) -> None:
@@ -554,20 +551,9 @@ class Gate:
 
     def ledger(self, operation: str, request: dict[str, Any]) -> Any:
         """What the ledger answers; what it writes is committed when this returns, its refusals among it."""
-        if operation in GIVING and self.session.facts["explained"]:
-            raise SessionError(
-                "DP001",
-                "EXPLAIN ANALYZE of a question would tell of the rows",
-                "SELECT discreet.explain('…') says what a question costs and how exact it is.",
-            )
         if self.label is not None:
             request = request | {"label": self.label.bits}
-        text = self.session.charge(operation, json.dumps(request))
-        answer = None if text is None else json.loads(text)
-        if isinstance(answer, dict) and "refused" in answer:
-            refused = answer["refused"]
-            raise SessionError(refused["code"], refused["message"], refused["hint"])
-        return answer
+        return call_ledger(self.session, operation, request)
 
     def session_user(self) -> str:
         return str(self.session.facts["user"])
@@ -609,6 +595,12 @@ def price_of(plan: Any, worth: Fraction) -> Any:
     from discreet.dp.price import Price
 
     return Price.of(worth, plan.dataset.accounting)
+
+
+def domain_texts(key: Any) -> Statement:
+    """The known values of a key, as the server writes them."""
+    listed = ", ".join(f"({entry})::pg_catalog.text" for entry in key.canonical_domain)
+    return Statement(f"SELECT pg_catalog.unnest(ARRAY[{listed}]) AS text")
 
 
 def of_values(error: Exception) -> bool:

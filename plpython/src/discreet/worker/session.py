@@ -8,30 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, NoReturn
 
 from greenlet import getcurrent
 
+from discreet.server.plpy import Plpy
 from discreet.worker.messages import Reader, Writer, parameter
 
 LONGEST_LOG = 2000
 
 
 class SessionError(Exception):
-    """A statement failed in the session, which goes on."""
+    """A statement failed in the session, which goes on. `before`: what those gave that were sent before it."""
 
     def __init__(self, sqlstate: str, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.sqlstate, self.message, self.hint = sqlstate, message, hint
+        self.before: list[Rows] = []
+
+
+class Doing(Enum):
+    """What a session does with a statement, as extension/worker_session.c knows it."""
+
+    RUN = "O"
+    RUN_AND_KEEP = "K"  # its plan is kept
+    ANALYSE = "P"  # which locks what it names
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of the gate's own, with the types of its parameters. `kept`: the session keeps its plan."""
+    """A statement of the gate's own, with the types of its parameters."""
 
     sql: str
     types: tuple[str, ...] = ()
-    kept: bool = False
+    doing: Doing = Doing.RUN
+
+
+def kept(sql: str, *types: str) -> Statement:
+    """A statement that most questions need."""
+    return Statement(sql, types, Doing.RUN_AND_KEEP)
 
 
 @dataclass(frozen=True)
@@ -58,20 +74,28 @@ class Rows:
         return list(self.types)
 
 
+@dataclass(frozen=True)
+class Finish:
+    """The end of a conversation: the session runs this over released rows, as $1, and gives its user what comes out."""
+
+    sql: str
+    rows: str
+
+
 class Session:
-    """Plpy, and the facts that the session sent with its question."""
+    """Plpy, and the facts that the session sent with its question. `worker`: the plpy of the worker itself."""
 
     Error: type[Exception] = SessionError
     SPIError: type[Exception] = SessionError
 
-    def __init__(self, facts: Mapping[str, str | None], types: list[str | None] | None) -> None:
-        self.facts, self.types = facts, types
+    def __init__(self, worker: Plpy, facts: Mapping[str, str | None], types: list[str | None] | None) -> None:
+        self.worker, self.facts, self.types = worker, facts, types
         self._notices: list[tuple[str, str]] = []
 
     # -- plpy
 
     def prepare(self, query: str, types: Sequence[str]) -> Statement:
-        """Nothing is sent: see analyse()."""
+        """Nothing is sent before the statement is run."""
         return Statement(query, tuple(types))
 
     def execute(self, query: Any, arguments: Any = (), limit: int = 0) -> Rows:
@@ -97,19 +121,18 @@ class Session:
         """Runs statements one after the other; the first that fails is raised, and ends it."""
         message = self.writer().letter("X").number(len(calls))
         for statement, arguments in calls:
-            message.letter("K" if statement.kept else "O").text(statement.sql).number(len(statement.types))
+            message.letter(statement.doing.value).text(statement.sql).number(len(statement.types))
             for type_name, value in zip(statement.types, arguments, strict=True):
                 message.text(type_name).text(parameter(value))
-        return _rows(self._exchange("S", message), len(calls))
-
-    def analyse(self, statements: Sequence[Statement]) -> None:
-        """Lets PostgreSQL parse and analyse statements, and lock what they name."""
-        message = self.writer().letter("P").number(len(statements))
-        for statement in statements:
-            message.text(statement.sql).number(len(statement.types))
-            for type_name in statement.types:
-                message.text(type_name)
-        _rows(self._exchange("S", message), 0)
+        reply = self._exchange("S", message)
+        found: list[Rows] = []
+        for _ in calls:
+            try:
+                found.append(_rows(reply))
+            except SessionError as error:
+                error.before = found
+                raise
+        return found
 
     def charge(self, operation: str, request: str) -> str | None:
         """Calls the ledger worker, which commits what it writes; its answer as JSON."""
@@ -148,16 +171,9 @@ def run(session: Session, query: str, **arguments: Any) -> Rows:
     return session.execute(Statement(query, tuple(types)), values)
 
 
-def _rows(reply: Reader, number: int) -> list[Rows]:
-    found: list[Rows] = []
-    while len(found) < number or number == 0:
-        kind = reply.letter()
-        if kind == "E":
-            raise SessionError(str(reply.text()), str(reply.text()), reply.text())
-        if kind == "D":
-            break
-        columns = [(str(reply.text()), reply.number()) for _ in range(reply.number())]
-        names, types = zip(*columns, strict=True) if columns else ((), ())
-        rows = [{name: reply.value(type_number) for name, type_number in columns} for _ in range(reply.number())]
-        found.append(Rows(tuple(names), tuple(types), rows))
-    return found
+def _rows(reply: Reader) -> Rows:
+    if reply.letter() == "E":
+        raise SessionError(str(reply.text()), str(reply.text()), reply.text())
+    columns = [(str(reply.text()), reply.number()) for _ in range(reply.number())]
+    rows = [{name: reply.value(type_number) for name, type_number in columns} for _ in range(reply.number())]
+    return Rows(tuple(name for name, _ in columns), tuple(type_number for _, type_number in columns), rows)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from discreet.core.errors import InsufficientPrivilegeError, NoAccessError
 from discreet.core.verdicts import judges
-from discreet.worker.session import Session, Statement
+from discreet.worker.session import Session, kept
 
 LABEL = "SELECT bits, discreet._label(bits) AS text, session_user AS role FROM discreet._session_label() AS bits"
 WRITTEN = "SELECT discreet._label_bits(discreet._label(NULL)) AS bits"
@@ -27,13 +27,13 @@ class SessionLabel:
 
 
 def hold_level(session: Session, level: str) -> None:
-    session.execute(Statement(LEVEL, ("text",), kept=True), [level])
+    session.execute(kept(LEVEL, "text"), [level])
 
 
 def held_label(session: Session) -> SessionLabel:
     """The label of the session, held as its wish."""
     try:
-        row = session.execute(Statement(LABEL, kept=True))[0]
+        row = session.execute(kept(LABEL))[0]
     except session.SPIError as error:
         if getattr(error, "sqlstate", None) != INSUFFICIENT_PRIVILEGE:
             raise
@@ -50,7 +50,7 @@ def held_label(session: Session) -> SessionLabel:
 def label_of_words(session: Session) -> int | None:
     """The label of what the session writes: NULL without a clearance. What the session reads does not change it."""
     try:
-        bits = session.execute(Statement(WRITTEN, kept=True))[0]["bits"]
+        bits = session.execute(kept(WRITTEN))[0]["bits"]
     except session.SPIError as error:
         if not judges(error):
             raise

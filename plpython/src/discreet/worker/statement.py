@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
+from discreet.gate.finish import finished_sql, rows_sql
 from discreet.worker.audited import AuditedAsked
 from discreet.worker.gate import Gate, wish_of
 from discreet.worker.session import Session
@@ -27,7 +29,8 @@ def check_questions(session: Session, questions: str) -> None:
 
 def checked(session: Session, question: dict[str, Any]) -> dict[str, Any] | None:
     """What a question costs; None where nothing is to be paid, or the audit decides."""
-    gate, sql = Gate(session, question["types"] or None), question["sql"]
+    types, sql = question["types"], question["sql"]
+    gate = Gate(session, partial(finished_sql, types=types) if types else rows_sql)
     with gate.own_search_path() as path:
 
         def ask() -> Any:

@@ -11,9 +11,10 @@ import traceback
 from greenlet import GreenletExit, greenlet
 
 from discreet.core.errors import DiscreetError
+from discreet.server.plpy import Plpy
 from discreet.worker.entry import ENTRIES
 from discreet.worker.messages import Reader
-from discreet.worker.session import Session, SessionError
+from discreet.worker.session import Finish, Session, SessionError
 
 # senders and receivers of messages, as extension/worker_gate.c knows them
 ABANDONED, LAST = "A", "F"
@@ -21,16 +22,20 @@ ABANDONED, LAST = "A", "F"
 CONVERSATIONS: dict[int, greenlet] = {}
 
 
-def step(conversation: int, sender: str, message: bytes) -> bytes:
+def step(plpy: Plpy, conversation: int, sender: str, message: bytes) -> bytes:
     """The next message of a conversation: a letter that says whom it is for, and the message."""
     if sender == ABANDONED:
         abandoned = CONVERSATIONS.pop(conversation, None)
         if abandoned is not None:
             abandoned.throw(GreenletExit)
         return b""
-    running = CONVERSATIONS.setdefault(conversation, greenlet(converse))
+    running = CONVERSATIONS.get(conversation)
     try:
-        receiver, reply = running.switch(message)
+        if running is None:
+            running = CONVERSATIONS[conversation] = greenlet(converse)
+            receiver, reply = running.switch(plpy, message)
+        else:
+            receiver, reply = running.switch(message)
     except BaseException:
         CONVERSATIONS.pop(conversation, None)
         raise
@@ -39,16 +44,16 @@ def step(conversation: int, sender: str, message: bytes) -> bytes:
     return bytes(receiver.encode() + reply)
 
 
-def converse(message: bytes) -> tuple[str, bytes]:
+def converse(plpy: Plpy, message: bytes) -> tuple[str, bytes]:
     """From the question of a session to its answer, or to the error that it gets instead."""
     first = Reader(message)
     name = str(first.text())
     facts = {str(first.text()): first.text() for _ in range(first.number())}
     types = first.value(1009)
     arguments = [first.value(first.number()) for _ in range(first.number())]
-    session = Session(facts, types)
+    session = Session(plpy, facts, types)
     try:
-        rows = ENTRIES[name](session, *arguments)
+        answer = ENTRIES[name](session, *arguments)
     except (DiscreetError, SessionError) as error:
         return failed(session, error.sqlstate, error.message, error.hint)
     except RecursionError:
@@ -61,10 +66,12 @@ def converse(message: bytes) -> tuple[str, bytes]:
             "discreet met an error it did not foresee",
             "The server's log says where; please report it.",
         )
-    answer = session.writer().letter("V").number(len(rows))
-    for row in rows:
-        answer.texts(row)
-    return LAST, answer.message()
+    if isinstance(answer, Finish):
+        return LAST, session.writer().letter("F").text(answer.sql).text(answer.rows).message()
+    last = session.writer().letter("V").number(len(answer))
+    for row in answer:
+        last.texts(row)
+    return LAST, last.message()
 
 
 def failed(session: Session, sqlstate: str, message: str, hint: str | None) -> tuple[str, bytes]:

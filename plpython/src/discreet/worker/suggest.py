@@ -44,5 +44,5 @@ class BoundsGate(Gate):
         if not found:
             raise UndefinedObjectError(f"there is no table {self._relation}", "Name a protected table.")
         name = found[0]["schema"], found[0]["name"]
-        described = self.described(path, [name], set())
+        described = self.looked_up(path, [name], set())
         return self.priced(bounds_plan(schema_from_json(described), *name, self._column), described, wish)

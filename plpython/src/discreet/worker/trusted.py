@@ -10,10 +10,11 @@ multilevel table belongs to a superuser.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from discreet.server.plpy import Row
-from discreet.worker.session import Session, Statement
+from discreet.worker.session import Statement, kept
 
 # to_regclass looks a name up as the planner will; pg_class is read as this transaction sees it
 TRUSTED = """
@@ -50,10 +51,14 @@ TRUSTED = """
 """
 
 
-def trusted(session: Session, relations: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those of the relations that are trusted, as the asker's own transaction sees them."""
+def look(relations: list[dict[str, Any]]) -> tuple[Statement, list[list[str]]]:
+    """What the session is asked about the relations."""
     names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
-    rows = session.execute(Statement(TRUSTED, ("text[]", "text[]"), kept=True), names)
+    return kept(TRUSTED, "text[]", "text[]"), names
+
+
+def trusted(relations: list[dict[str, Any]], rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Those of the relations that are trusted, as the asker's own transaction sees them: rows of look()."""
     found = {(row["schema"], row["name"]): row for row in rows}
     named = ((relation, found.get((relation["schema"], relation["name"]))) for relation in relations)
     return [as_seen(relation, row) for relation, row in named if row is not None]

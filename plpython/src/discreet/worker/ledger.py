@@ -1,0 +1,57 @@
+"""Calls of the ledger, discreet._ledger_<operation>.
+
+What writes is done by the ledger worker, in a transaction of its own, committed when the reply comes. What only
+reads is done here, in the transaction of the step under way, unless the ledger is on another server.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from discreet.server.plpy import Plpy, prepared
+from discreet.worker.session import Session, SessionError
+
+READING = frozenset(["describe", "recall", "left", "shortage", "audit_read"])
+# what gives numbers away, or leads to it
+GIVING = frozenset(["charge_question", "charge_personal", "recall", "audit_read", "audit_record", "audit_base"])
+
+UNREACHABLE = (
+    "DP007",
+    "the ledger is not reachable: no charge, no answer",
+    "Try again. If it stays so, an administrator finds the reason with discreet.check_installation()"
+    " and in the server's log.",
+)
+
+
+def call_ledger(session: Session, operation: str, request: dict[str, Any]) -> Any:
+    """What the ledger answers. Its refusals are raised; it has written them down."""
+    if operation in GIVING and session.facts["explained"]:
+        raise SessionError(
+            "DP001",
+            "EXPLAIN ANALYZE of a question would tell of the rows",
+            "SELECT discreet.explain('…') says what a question costs and how exact it is.",
+        )
+    text = json.dumps(request)
+    if operation in READING and not session.facts["remote"]:
+        told = read_here(session, operation, text)
+    else:
+        told = session.charge(operation, text)
+    answer = None if told is None else json.loads(told)
+    if isinstance(answer, dict) and "refused" in answer:
+        refused = answer["refused"]
+        raise SessionError(refused["code"], refused["message"], refused["hint"])
+    return answer
+
+
+def read_here(session: Session, operation: str, request: str) -> str | None:
+    plpy: Plpy = session.worker
+    call = prepared(plpy, f"SELECT discreet._ledger_{operation}($1) AS answer", ["pg_catalog.jsonb"])
+    try:
+        answer: str | None = plpy.execute(call, [request])[0]["answer"]
+    except plpy.SPIError as error:
+        if getattr(error, "sqlstate", "").startswith("DP"):
+            raise SessionError(error.sqlstate, str(error), getattr(error, "hint", None)) from None  # type: ignore[attr-defined]
+        session.log(f"discreet: ledger: {error}")
+        raise SessionError(*UNREACHABLE) from None
+    return answer
