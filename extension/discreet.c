@@ -60,13 +60,12 @@ _PG_init(void)
 							PGC_SUSET, GUC_SUPERUSER_ONLY | GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
 							NULL, NULL, NULL);
 	MarkGUCPrefixReserved("discreet");
-	/* libraries of a server or a session are loaded before it reads a command; workers load those of their leader */
-	preloaded = !IsNormalProcessingMode() || InitializingParallelWorker;
+	/* sessions and workers have it from the server's start on; without it there is no memory to reach the workers by */
+	preloaded = process_shared_preload_libraries_in_progress;
 
 	if (process_shared_preload_libraries_in_progress)
 		request_worker_memory();
 	install_hooks();
-	begin_watching_explain();
 }
 
 /*

@@ -146,7 +146,6 @@ extern void guard_executed(List *relations, List *permissions);
 extern void guard_conflicts(PlannedStmt *statement);
 
 /* gate_explain.c */
-extern void begin_watching_explain(void);
 extern bool is_explain_analyze(Node *statement);
 extern void begin_explain_analyze(void);
 extern void end_explain_analyze(void);

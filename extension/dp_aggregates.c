@@ -501,7 +501,7 @@ paid_site(FunctionCallInfo fcinfo, PaidNode **node)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("nothing was paid for this dp_ aggregate, so there is no answer"),
-			 errhint("The library must be loaded by shared_preload_libraries or session_preload_libraries.")));
+			 errhint("Add discreet to shared_preload_libraries in postgresql.conf, and restart the server.")));
 }
 
 static char *

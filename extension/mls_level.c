@@ -533,8 +533,8 @@ label_to_read(int64 *label)
 	if (!preloaded)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("multilevel tables need the library of discreet to be loaded when a session begins"),
-				 errhint("Put discreet into shared_preload_libraries, or into session_preload_libraries of the database.")));
+				 errmsg("multilevel tables need discreet in shared_preload_libraries"),
+				 errhint("Add discreet to shared_preload_libraries in postgresql.conf, and restart the server.")));
 	/* code of others runs in the session of who maintains their tables, and would read at that clearance */
 	if (InSecurityRestrictedOperation())
 		ereport(ERROR,

@@ -100,14 +100,15 @@ extern Message read_message(Slot *slot);
 extern void write_message(Slot *slot, const char *bytes, Size length);
 extern void pass_slot(Slot *slot, Turn to);
 extern void free_slot(Slot *slot);
-extern void pg_attribute_noreturn() refuse_without_worker(const char *reason, const char *hint);
+extern void pg_attribute_noreturn() refuse_without_worker(const char *message, const char *hint);
 
 /* worker_registry.c */
 extern int	gate_workers;
 extern void need_worker(WorkerKind kind);
-extern void wake_workers(Oid database, WorkerKind kind);
+extern void wake_worker(const Slot *slot);
+extern void return_slot(Slot *slot);
 extern void dismiss_workers(Oid database, bool wait);
-extern Slot *next_slot(int self);
+extern Slot *next_slot(int self, bool *begun);
 extern void look_at_databases(Node *statement);
 
 /* worker_ledger.c, worker_gate.c: the loops; they return when the worker is to leave */

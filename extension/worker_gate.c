@@ -181,6 +181,7 @@ work_for_gate(int self)
 	for (;;)
 	{
 		Slot	   *slot;
+		bool		begun;
 
 		CHECK_FOR_INTERRUPTS();
 		if (ConfigReloadPending)
@@ -190,7 +191,7 @@ work_for_gate(int self)
 		}
 		MemoryContextReset(MessageContext);
 		MemoryContextSwitchTo(MessageContext);
-		slot = next_slot(self);
+		slot = next_slot(self, &begun);
 		if (slot != NULL)
 		{
 			Code		code;
@@ -200,9 +201,13 @@ work_for_gate(int self)
 			code = current_code();
 			if (!OidIsValid(loaded.function))
 				loaded = code;
-			/* modules of another version are loaded already: what this worker keeps is lost, others start anew */
+			/* modules of another version are loaded already: the next worker begins with the new ones */
 			if (!OidIsValid(code.function) || !same_code(&code, &loaded))
+			{
+				if (OidIsValid(code.function) && !begun)
+					return_slot(slot);
 				return;
+			}
 			serve(slot, code.function);
 			steps++;
 			idle_since = GetCurrentTimestamp();

@@ -54,6 +54,13 @@ goes_alone(const char *operation)
 	return strncmp(operation, "personal_", 9) == 0;
 }
 
+/* What is lost with a crash of the server is an answer that is paid for again: its commit does not wait for the disk. */
+static bool
+may_be_lost(const char *operation)
+{
+	return strcmp(operation, "store") == 0;
+}
+
 static SPIPlanPtr
 plan_of(const Request *request)
 {
@@ -202,6 +209,7 @@ static void
 perform_together(Request *requests, int count)
 {
 	bool		remote = ledger_conninfo != NULL && *ledger_conninfo != '\0';
+	volatile bool durable = false;
 
 	PG_TRY();
 	{
@@ -210,8 +218,13 @@ perform_together(Request *requests, int count)
 		if (SPI_connect() != SPI_OK_CONNECT)
 			elog(ERROR, "SPI_connect failed");
 		for (int n = 0; n < count; n++)
+		{
 			attempt(&requests[n], remote);
+			durable |= !may_be_lost(requests[n].operation);
+		}
 		SPI_finish();
+		if (!durable)
+			(void) set_config_option("synchronous_commit", "off", PGC_SUSET, PGC_S_OVERRIDE, GUC_ACTION_LOCAL, true, 0, false);
 		PopActiveSnapshot();
 		CommitTransactionCommand();
 	}
@@ -281,8 +294,9 @@ take_requests(int self, Request *requests)
 {
 	int			count = 0;
 	Slot	   *slot;
+	bool		begun;
 
-	while (count < MOST_TOGETHER && (slot = next_slot(self)) != NULL)
+	while (count < MOST_TOGETHER && (slot = next_slot(self, &begun)) != NULL)
 	{
 		read_request(&requests[count++], slot);
 		if (goes_alone(requests[count - 1].operation))

@@ -6,6 +6,7 @@
 #include "worker.h"
 
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
@@ -20,6 +21,7 @@
 #include "utils/memutils.h"
 #include "utils/ps_status.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #if PG_VERSION_NUM < 160000
@@ -192,29 +194,37 @@ need_worker(WorkerKind kind)
 	}
 	/* its place is free after a moment; the session comes back here with its next tick */
 	if (!dismiss_idle_worker() && need == ONE_NEEDED)
-		refuse_without_worker("no background worker can be started: max_worker_processes is reached",
+		refuse_without_worker("no background worker can be started: no charge, no answer",
 							  "An administrator raises max_worker_processes, and restarts the server.");
 }
 
+/*
+ * Under the lock: wakes the worker that is to take the message of a slot. A conversation that begins goes to the first worker
+ * that is idle, so that one of them stays warm; busy ones look for more before they sleep.
+ */
 void
-wake_workers(Oid database, WorkerKind kind)
+wake_worker(const Slot *slot)
 {
-	LWLockAcquire(shared->lock, LW_SHARED);
+	WorkerKind	kind = slot->turn == TURN_OF_GATE ? GATE_WORKER : LEDGER_WORKER;
+
 	for (int n = 0; n < shared->worker_count; n++)
 	{
 		Worker	   *worker = &shared->workers[n];
 
-		if (worker->kind == kind && worker->database == database && worker->latch != NULL)
-			SetLatch(worker->latch);
+		if (worker->latch == NULL || worker->kind != kind || worker->database != slot->database)
+			continue;
+		if (kind == GATE_WORKER && (slot->keeper != NO_WORKER ? slot->keeper != n : worker->state != IDLE || worker->dismissed))
+			continue;
+		SetLatch(worker->latch);
+		return;
 	}
-	LWLockRelease(shared->lock);
 }
 
 /* ---- working */
 
-/* The oldest message for a worker, which takes it; NULL where there is none. */
+/* The oldest message for a worker, which takes it, and whether it knows the conversation; NULL where there is none. */
 Slot *
-next_slot(int self)
+next_slot(int self, bool *begun)
 {
 	Worker	   *worker = &shared->workers[self];
 	Turn		turn = worker->kind == GATE_WORKER ? TURN_OF_GATE : TURN_OF_LEDGER;
@@ -236,6 +246,7 @@ next_slot(int self)
 	}
 	if (oldest != NULL)
 	{
+		*begun = oldest->keeper == self;
 		oldest->taken_by = self;
 		if (turn == TURN_OF_GATE && oldest->keeper == NO_WORKER)
 		{
@@ -330,6 +341,8 @@ discreet_worker_main(Datum argument)
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(worker->database, InvalidOid, 0);
 	pin_settings();
+	SetConfigOption("application_name", worker->kind == GATE_WORKER ? "discreet gate" : "discreet ledger", PGC_USERSET,
+					PGC_S_OVERRIDE);
 	if (worker->kind == GATE_WORKER)
 		work_for_gate(own_entry);
 	else
@@ -372,12 +385,31 @@ dismiss_workers(Oid database, bool wait)
 	}
 }
 
+/* Whether the user may copy a database: those that are marked as templates all who may create any. */
+static bool
+may_copy(Oid database)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(database));
+	bool		is_template = HeapTupleIsValid(tuple) && ((Form_pg_database) GETSTRUCT(tuple))->datistemplate;
+	bool		creates = false;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
+	if (HeapTupleIsValid(tuple))
+	{
+		creates = ((Form_pg_authid) GETSTRUCT(tuple))->rolcreatedb;
+		ReleaseSysCache(tuple);
+	}
+	return is_template && creates;
+}
+
 static void
-dismiss_from(const char *database, bool allowed)
+dismiss_from(const char *database, bool to_copy)
 {
 	Oid			oid = database == NULL ? InvalidOid : get_database_oid(database, true);
 
-	if (OidIsValid(oid) && (allowed || object_ownercheck(DatabaseRelationId, oid, GetUserId())))
+	if (OidIsValid(oid) && (object_ownercheck(DatabaseRelationId, oid, GetUserId()) || (to_copy && may_copy(oid))))
 		dismiss_workers(oid, true);
 }
 
@@ -408,7 +440,7 @@ look_at_databases(Node *statement)
 			foreach(cell, ((CreatedbStmt *) statement)->options)
 				if (strcmp(lfirst_node(DefElem, cell)->defname, "template") == 0 &&
 					lfirst_node(DefElem, cell)->arg != NULL)
-					dismiss_from(strVal(lfirst_node(DefElem, cell)->arg), superuser());
+					dismiss_from(strVal(lfirst_node(DefElem, cell)->arg), true);
 			break;
 		default:
 			break;

@@ -87,12 +87,10 @@ request_worker_memory(void)
 }
 
 void
-refuse_without_worker(const char *reason, const char *hint)
+refuse_without_worker(const char *message, const char *hint)
 {
-	ereport(LOG_SERVER_ONLY, (errmsg("discreet: %s", reason)));
 	ereport(ERROR,
-			(errcode(ERRCODE_LEDGER_UNREACHABLE),
-			 errmsg("the ledger is not reachable: no charge, no answer"), errdetail("%s", reason),
+			(errcode(ERRCODE_LEDGER_UNREACHABLE), errmsg("%s", message),
 			 errhint("%s", hint != NULL ? hint :
 					 "Try again. If it stays so, an administrator finds the reason with "
 					 "discreet.check_installation() and in the server's log.")));
@@ -223,7 +221,6 @@ free_slot(Slot *slot)
 void
 pass_slot(Slot *slot, Turn to)
 {
-	Oid			database = slot->database;
 	dsm_handle	unread = DSM_HANDLE_INVALID;
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
@@ -242,11 +239,21 @@ pass_slot(Slot *slot, Turn to)
 		slot->large = DSM_HANDLE_INVALID;
 		make_free(slot);
 	}
+	else
+		wake_worker(slot);
 	LWLockRelease(shared->lock);
 	if (unread != DSM_HANDLE_INVALID)
 		dsm_unpin_segment(unread);
-	if (to == TURN_OF_GATE || to == TURN_OF_LEDGER)
-		wake_workers(database, to == TURN_OF_GATE ? GATE_WORKER : LEDGER_WORKER);
+}
+
+/* A gate worker that leaves gives a conversation back that it has not begun; another takes it. */
+void
+return_slot(Slot *slot)
+{
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	shared->workers[slot->keeper].conversations--;
+	slot->keeper = slot->taken_by = NO_WORKER;
+	LWLockRelease(shared->lock);
 }
 
 /* A session gives up its slot. */
@@ -254,7 +261,6 @@ void
 leave_slot(Slot *slot)
 {
 	bool		is_free;
-	Oid			wake = InvalidOid;
 
 	own_slots = list_delete_ptr(own_slots, slot);
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
@@ -267,7 +273,7 @@ leave_slot(Slot *slot)
 		if (slot->taken_by == NO_WORKER)
 		{
 			slot->turn = TURN_OF_GATE;
-			wake = slot->database;
+			wake_worker(slot);
 		}
 	}
 	else
@@ -275,8 +281,6 @@ leave_slot(Slot *slot)
 	LWLockRelease(shared->lock);
 	if (is_free)
 		free_slot(slot);
-	else if (OidIsValid(wake))
-		wake_workers(wake, GATE_WORKER);
 }
 
 static void
@@ -295,7 +299,7 @@ take_slot(void)
 	MemoryContext before;
 
 	if (shared == NULL)
-		refuse_without_worker("discreet is not in shared_preload_libraries",
+		refuse_without_worker("discreet is not in shared_preload_libraries: no charge, no answer",
 							  "Add discreet to shared_preload_libraries in postgresql.conf, and restart the server.");
 	if (IsParallelWorker())
 		elog(ERROR, "the ledger cannot be reached from a parallel worker");
@@ -320,7 +324,7 @@ take_slot(void)
 	}
 	LWLockRelease(shared->lock);
 	if (slot == NULL)
-		refuse_without_worker("no slot in shared memory is free", NULL);
+		refuse_without_worker("too many questions are under way: no charge, no answer", NULL);
 	before = MemoryContextSwitchTo(TopMemoryContext);
 	own_slots = lappend(own_slots, slot);
 	MemoryContextSwitchTo(before);
@@ -352,11 +356,11 @@ exchange(Slot *slot, Turn to, const char *bytes, Size length)
 		lost = slot->lost;
 		LWLockRelease(shared->lock);
 		if (lost)
-			refuse_without_worker("the worker ended while it worked on the question", NULL);
+			refuse_without_worker("the worker ended while it worked on the question, which may have been charged: no answer", NULL);
 		if (turn == TURN_OF_SESSION)
 			return read_message(slot);
 		if (GetCurrentTimestamp() > deadline)
-			refuse_without_worker("no worker has answered in time", NULL);
+			refuse_without_worker("no worker has answered in time, and the question may have been charged: no answer", NULL);
 		if (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, TICK_MS, PG_WAIT_EXTENSION) & WL_TIMEOUT)
 			need_worker(turn == TURN_OF_GATE ? GATE_WORKER : LEDGER_WORKER);
 		ResetLatch(MyLatch);

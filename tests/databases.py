@@ -7,6 +7,7 @@ dropped by pytest-postgresql.
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import psycopg
 from dev.cluster import Cluster, throw_away
 from dev.interpreter import pg_config
+from psycopg import sql
 from pytest_postgresql.janitor import DatabaseJanitor
 
 FAST_AND_FORGETFUL = {
@@ -85,6 +87,36 @@ def created(cluster: Cluster, name: str, template: str | None = None, as_templat
             yield database
         finally:
             database.close()
+
+
+@contextmanager
+def ledger_elsewhere(database: Database, conninfo: str) -> Iterator[None]:
+    """discreet.ledger has this value, which leads nowhere; the worker of the database knows it."""
+    admin = database.connect()
+
+    def is_reached() -> bool:
+        try:
+            admin.execute("SELECT discreet._ledger('ping', '{}')")
+        except psycopg.Error as error:
+            if error.sqlstate != "DP007":
+                raise
+            return False
+        return True
+
+    def wait_until(reached: bool) -> None:
+        deadline = time.monotonic() + 60
+        while is_reached() is not reached:
+            assert time.monotonic() < deadline, "the worker does not read its settings"
+
+    admin.execute(sql.SQL("ALTER SYSTEM SET discreet.ledger = {}").format(conninfo))
+    admin.execute("SELECT pg_reload_conf()")
+    try:
+        wait_until(False)
+        yield
+    finally:
+        admin.execute("ALTER SYSTEM RESET discreet.ledger")
+        admin.execute("SELECT pg_reload_conf()")
+        wait_until(True)
 
 
 def program(name: str, *arguments: str, text: str = "") -> str:

@@ -67,7 +67,7 @@ def test_attempt_is_denied(target: Target, mallory: Connection, statement: str) 
         mallory.execute("BEGIN")
     with target.free(), pytest.raises(psycopg.Error) as caught:
         mallory.execute(statement)
-    # insufficient privilege; a view that cannot be written; an aggregate that only superusers make; a setting of the server
+    # insufficient privilege; a view that cannot be written; an aggregate only for superusers; a setting of the server
     assert caught.value.sqlstate in ("42501", "55000", "42P13", "55P02"), caught.value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.database.gate.conftest import Asker
+from tests.databases import ledger_elsewhere
 from tests.messages import refused
 
 COUNT = "SELECT count(*) FROM hr.employee"
@@ -69,11 +70,11 @@ def test_an_exhausted_budget_says_how_much_is_left(asker: Asker) -> None:
 
 
 def test_without_a_ledger_there_is_no_answer(asker: Asker) -> None:
-    session = asker.database.connect()
-    session.execute("SELECT set_config('discreet.ledger', 'host=/nowhere', false)")
-    for function in ("query_json", "explain"):
-        with refused("DP007", "the ledger is not reachable", ""):
-            session.execute(f"SELECT discreet.{function}(%s)", [COUNT])
+    with ledger_elsewhere(asker.database, "host=/nowhere"):
+        session = asker.database.connect()
+        for function in ("query_json", "explain"):
+            with refused("DP007", "the ledger is not reachable", ""):
+                session.execute(f"SELECT discreet.{function}(%s)", [COUNT])
 
 
 @pytest.mark.parametrize("question", [None, COUNT])

@@ -126,21 +126,13 @@ def library(plpy: Plpy) -> Iterator[Finding]:
     if loaded["shared"]:
         yield "library", OK, "loaded by shared_preload_libraries"
         return
-    if loaded["session"]:
-        yield (
-            "library",
-            WARNING,
-            "loaded by session_preload_libraries, which autovacuum does not read: code in indexes of an analyst's own "
-            "tables, which it runs, reads views over protected tables that the analyst was granted. Add it to "
-            "shared_preload_libraries and restart, or let analysts create no functions or grant them no such views",
-        )
-        return
     yield (
         "library",
         PROBLEM,
-        "not preloaded: the dp_ aggregates and plain questions of analysts are refused, and views over protected "
-        "tables that analysts were granted are not guarded. Run ALTER DATABASE … SET session_preload_libraries = "
-        "'discreet', or add it to shared_preload_libraries and restart",
+        ("loaded by session_preload_libraries, which starts no workers" if loaded["session"] else "not preloaded")
+        + ": every question is refused, multilevel tables cannot be read, and views over protected tables that analysts"
+        " were granted are not guarded everywhere. Add discreet to shared_preload_libraries in postgresql.conf, and"
+        " restart the server",
     )
 
 
@@ -150,15 +142,14 @@ def ledger(plpy: Plpy) -> Iterator[Finding]:
                           " a->>'read_only' AS read_only"
                           " FROM discreet._ledger('ping', '{}') a")[0]  # fmt: skip
     except plpy.SPIError as error:
-        # PL/Python has no class for codes of ours: all others are errors of PostgreSQL
-        if type(error) is not plpy.SPIError:
+        if not str(getattr(error, "sqlstate", None)).startswith("DP"):
             raise
         yield (
             "ledger",
             PROBLEM,
-            "cannot connect, so every question is refused with DP007; the server's log has the reason. "
-            "The owner of the extension must be able to log in on the server's own socket (pg_hba.conf), "
-            "or set discreet.ledger",
+            "not reachable, so every question is refused with DP007; the server's log has the reason. The library must"
+            " be in shared_preload_libraries, max_worker_processes must leave room for its workers, and discreet.ledger"
+            " must name a server that can be reached, or none",
         )
         return
     if reply["role"] != "discreet_ledger":
@@ -168,7 +159,7 @@ def ledger(plpy: Plpy) -> Iterator[Finding]:
     elif reply["commit"] in ("off", "local"):
         yield "ledger", PROBLEM, f"synchronous_commit is {reply['commit']}: a crash could lose charges"
     else:
-        yield "ledger", OK, "connects, and commits durably"
+        yield "ledger", OK, "its worker answers, and commits durably"
 
 
 def event_triggers(plpy: Plpy) -> Iterator[Finding]:
