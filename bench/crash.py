@@ -94,8 +94,10 @@ WAYS = (
     gate("crash_alice", "hermit"),
 )
 
-# What may become of a question: no budget, no ledger, cancelled, the session or the server ended, no connection (None).
-EXPECTED = {None, "DP003", "DP007", "57014", "57P01", "57P02", "57P03", "53300"}
+NO_BUDGET, NO_LEDGER, CANCELLED = "DP003", "DP007", "57014"
+# the session is terminated, the server crashed, is starting or has no connection left; None: the connection is lost
+GONE = {"57P01", "57P02", "57P03", "53300", None}
+EXPECTED = GONE | {NO_BUDGET, NO_LEDGER, CANCELLED}
 
 
 # -- journals, and what is held against them
@@ -111,8 +113,10 @@ class Journal:
     always_fresh: set[Question] = field(default_factory=set)
 
     @property
-    def outcomes(self) -> int:
-        return self.ended.total() + sum(len(answers) for answers in self.answers.values())
+    def finished(self) -> int:
+        """How many questions came to an end by the server's word, whatever it was."""
+        refused = sum(self.ended[state] for state in (NO_BUDGET, NO_LEDGER, CANCELLED))
+        return refused + sum(len(answers) for answers in self.answers.copy().values())
 
     def owed(self, question: Question) -> int:
         """How many charges the answers need at least. A stored answer is free, but equals one that was paid for."""
@@ -172,7 +176,7 @@ def question_of(charge: Charge) -> Question:
 
 def faults(journals: Iterable[Journal], ledger: Ledger) -> list[str]:
     """What does not fit between the answers that clients hold and the ledger, in words."""
-    found = []
+    found = unbalanced(ledger)
     charged = Counter(question_of(charge) for charge in ledger.charges)
     asked: Counter[Question] = Counter()
     for journal in journals:
@@ -184,6 +188,12 @@ def faults(journals: Iterable[Journal], ledger: Ledger) -> list[str]:
     for question, times in charged.items():
         if times > asked[question]:
             found.append(f"{question}: asked {asked[question]} times, but charged {times} times")
+    return found
+
+
+def unbalanced(ledger: Ledger) -> list[str]:
+    """What does not fit within the ledger."""
+    found = [f"the log does not fit: {finding}" for finding in ledger.bad_logs]
     for budget in ledger.budgets:
         paid = [
             charge.epsilon
@@ -194,7 +204,7 @@ def faults(journals: Iterable[Journal], ledger: Ledger) -> list[str]:
             found.append(f"{budget}: the charges come to {sum(paid)}")
         if budget.spent > budget.limit:
             found.append(f"{budget}: overspent")
-    return found + [f"the log does not fit: {finding}" for finding in ledger.bad_logs]
+    return found
 
 
 # -- sessions
@@ -241,11 +251,33 @@ class Session(threading.Thread):
             if connection.closed:
                 raise
             self.journal.ended[error.sqlstate] += 1
-            if error.sqlstate == "DP003":
+            if error.sqlstate == NO_BUDGET:
                 self._enough.wait(0.1)
 
 
 # -- torments
+
+
+def wait(condition: Callable[[], bool]) -> bool:
+    """Whether a condition came true; if not, something hangs."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def reconnected(cluster: Cluster) -> Connection:
+    """The superuser, as soon as the server has recovered."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return psycopg.connect(cluster.dsn(), autocommit=True)
+        except psycopg.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
 
 
 def processes(cluster: Cluster, title: str) -> list[int]:
@@ -275,9 +307,9 @@ class Tormentor:
         self.cluster = cluster
         self.random = random.Random(seed)
         self.torments: dict[str, Callable[[], int]] = {
-            "a session killed": lambda: self._signal(ASKERS, signal.SIGKILL, 1),
-            "a charging process killed": lambda: self._signal(CHARGERS, signal.SIGKILL, 1),
-            "the checkpointer killed": lambda: self._signal(CHECKPOINTER, signal.SIGKILL, 1),
+            "a session killed": lambda: self._kill(ASKERS),
+            "a charging process killed": lambda: self._kill(CHARGERS),
+            "the checkpointer killed": lambda: self._kill(CHECKPOINTER),
             "sessions terminated": lambda: self._signal(ASKERS, signal.SIGTERM, 3),
             "charging processes terminated": lambda: self._signal(CHARGERS, signal.SIGTERM, 3),
             "sessions cancelled": self._cancel_often,
@@ -294,6 +326,14 @@ class Tormentor:
             with suppress(ProcessLookupError):
                 os.kill(process, number)
         return len(chosen[:most])
+
+    def _kill(self, title: str) -> int:
+        """Kills one process; the server then ends all others, and starts anew by itself."""
+        before = set(processes(self.cluster, ""))
+        met = self._signal(title, signal.SIGKILL, 1)
+        if met and not wait(lambda: before.isdisjoint(processes(self.cluster, ""))):
+            raise RuntimeError("the server does not start anew after one of its processes was killed")
+        return met
 
     def _cancel_often(self) -> int:
         met = 0
@@ -321,6 +361,8 @@ class Tormentor:
         return len(frozen)
 
     def _restart(self, mode: str) -> int:
+        # PostgreSQL 15 does not end when it is stopped fast while it recovers
+        reconnected(self.cluster).close()
         self.cluster.stop(mode)
         self.cluster.start()
         return 1
@@ -351,34 +393,12 @@ class Outcome:
         ])  # fmt: skip
 
 
-def wait(condition: Callable[[], bool]) -> bool:
-    """Whether a condition came true; if not, something hangs."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 def everybody_goes_on(sessions: list[Session]) -> bool:
     """Whether each session has come to the end of two more questions: none waits for an answer that never comes."""
-    before = [session.journal.outcomes for session in sessions]
+    before = [session.journal.finished for session in sessions]
     return wait(
-        lambda: all(session.journal.outcomes >= seen + 2 for session, seen in zip(sessions, before, strict=True))
+        lambda: all(session.journal.finished >= seen + 2 for session, seen in zip(sessions, before, strict=True))
     )
-
-
-def reconnected(cluster: Cluster) -> Connection:
-    """The superuser, as soon as the server has recovered."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return psycopg.connect(cluster.dsn(), autocommit=True)
-        except psycopg.OperationalError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
 
 
 def torment(cluster: Cluster, sessions: int, chosen: Callable[[Tormentor], Iterable[str]], seed: int) -> Outcome:

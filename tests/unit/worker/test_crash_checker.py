@@ -75,7 +75,7 @@ def test_a_charge_at_another_price_is_not_the_charge_of_the_answer(journal: Jour
 
 def test_a_charge_of_another_role_is_not_the_charge_of_the_answer(journal: Journal) -> None:
     found = faults([journal], ledger(FIRST, FIRST, replace(SECOND, role="bob")))
-    assert "2 answers, but 0 charges" in found[0]
+    assert any("2 answers, but 0 charges" in fault for fault in found)
 
 
 def test_a_question_that_is_charged_twice_is_found(journal: Journal) -> None:
