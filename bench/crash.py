@@ -12,6 +12,7 @@ import logging
 import os
 import random
 import re
+import shutil
 import signal
 import sys
 import threading
@@ -24,7 +25,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import psycopg
-from dev.cluster import Cluster
+from dev.cluster import ROOT, Cluster
 
 from bench.clusters import throw_away_cluster
 from bench.measure import Connection
@@ -36,6 +37,8 @@ FEW_LIMIT = Decimal("0.002")
 POOR_LIMIT = Decimal("0.0015")
 # how long a session may wait for its answer, or a server for its start, before that counts as a fault
 PATIENCE = 120.0
+# where the server's log is kept
+LOG = ROOT / "build" / "crash.log"
 
 # alice and bob ask the gate, poor too, with little budget; rita may read the table and uses the aggregates
 PREPARE = f"""
@@ -450,7 +453,11 @@ def main() -> None:
     logging.getLogger("psycopg").setLevel(logging.ERROR)
     print(f"seed {arguments.seed}", flush=True)
     with throw_away_cluster(max_connections="300", shared_buffers="128MB") as cluster:
-        outcome = torment(cluster, arguments.sessions, for_minutes(arguments.minutes), arguments.seed)
+        try:
+            outcome = torment(cluster, arguments.sessions, for_minutes(arguments.minutes), arguments.seed)
+        finally:
+            LOG.parent.mkdir(exist_ok=True)
+            shutil.copyfile(cluster.folder / "log", LOG)
     print(outcome)
     sys.exit(bool(outcome.faults))
 
