@@ -16,7 +16,7 @@ export PG_CONFIG
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test up down reset psql dsn report build install uninstall lint unit corpus database clients statistical \
-        attack-tests attacks bench bench-peers compilecheck printcheck updatecheck reference plots imagecheck lock clean \
+        attack-tests attacks bench bench-peers crash-loop compilecheck printcheck updatecheck reference plots imagecheck lock clean \
         server-packages test-packages
 
 help:  ## list every target
@@ -112,6 +112,9 @@ bench: test-packages install  ## ratios to native SQL, measured in one run
 
 bench-peers: test-packages install  ## the same questions asked of SmartNoise SQL, Qrlew, diffprivlib and OpenDP; writes docs/benchmarks.md
 	@$(VENV)/python -m bench.peers
+
+crash-loop: test-packages install  ## 40 sessions ask while they and the server are killed; answers against charges (MINUTES=30: how long)
+	@$(VENV)/python -m bench.crash $(if $(MINUTES),--minutes $(MINUTES))
 
 attacks: test-packages install  ## how often each attack succeeds on plain tables, naive designs and discreet (TRIES=20: more tries)
 	@$(VENV)/python -m attacks $(if $(TRIES),--tries $(TRIES))

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, fields
 
 from dev.markdown import table
 
-from bench import audited, budget, cells, ddl, dp, gate, hook, local, mls, personal, release
+from bench import audited, budget, cells, ddl, dp, gate, hook, local, mls, personal, release, worker
 from bench.clusters import throw_away_cluster
 from bench.document import RESULTS, write_document
 from bench.measure import Line, Subject
@@ -41,6 +41,9 @@ FEATURES = {
         "The ledger",
         budget.load,
         (budget.charge, budget.concurrent_charges, budget.charge, budget.growth, budget.accounting),
+    ),
+    "worker": Feature(
+        "Sessions that ask", worker.load, (worker.memory, worker.one_session, worker.many_sessions, worker.many_groups)
     ),
 }
 

@@ -30,7 +30,7 @@ hypothesis.settings.register_profile("more", deadline=None, print_blob=True, max
 # begun first, so that no process waits for another at the end
 LONG_FILES = {"test_mls_noninterference.py", "test_neighbours.py", "test_plain_sql_loop.py", "test_documentation.py",
               "test_selftest.py", "test_laboratory.py", "test_audited_random_subsets.py", "test_session_memory.py",
-              "test_largest_arguments.py"}  # fmt: skip
+              "test_largest_arguments.py", "test_crash.py"}  # fmt: skip
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

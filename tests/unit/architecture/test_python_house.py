@@ -14,7 +14,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "plpython" / "src" / "discreet"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-ROOMS = {"core", "budget", "dp", "gate", "personal", "audited", "local", "mls", "rules", "release", "ops", "server"}
+ROOMS = {
+    "core", "budget", "dp", "gate", "personal", "audited", "local", "mls", "rules", "release", "ops", "server",
+    "worker",
+}  # fmt: skip
 HEAVY = ["pglast", "opendp", "numpy", "scipy", "psycopg", "discreet.dp"]
 
 each_module = pytest.mark.parametrize("module", MODULES, ids=lambda file: str(file.relative_to(PACKAGE)))

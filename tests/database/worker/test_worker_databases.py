@@ -1,0 +1,142 @@
+"""A database that was asked a moment ago can be dropped, copied and renamed, and its extension made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import psycopg
+import pytest
+from dev.cluster import Cluster
+from tests.database.worker.asking import WAYS, Town, ask
+from tests.databases import Connection, Database, MakeRole, created
+
+numbers = count(1)
+
+
+@pytest.fixture
+def outside(cluster: Cluster) -> Iterator[Connection]:
+    """The superuser, in another database."""
+    with psycopg.connect(cluster.dsn(), autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def asked(cluster: Cluster, template: str, make_role: MakeRole) -> Iterator[Town]:
+    """A town that was asked in each way; no session is left in its database."""
+    with created(cluster, f"asked_{next(numbers)}", template) as database:
+        town = Town(database, make_role("ann", "discreet_analyst"), make_role("rita"))
+        town.build()
+        town.each_way_is_answered_and_charged()
+        yield town
+
+
+def exists(outside: Connection, name: str) -> bool:
+    return outside.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchone() is not None
+
+
+def test_a_database_is_dropped_after_it_was_asked(asked: Town, outside: Connection) -> None:
+    outside.execute(f"DROP DATABASE {asked.database.name}")
+    assert not exists(outside, asked.database.name)
+
+
+def test_an_owner_who_is_no_superuser_drops_a_database_after_it_was_asked(
+    asked: Town, outside: Connection, make_role: MakeRole
+) -> None:
+    owner = make_role("olga")
+    outside.execute(f"ALTER DATABASE {asked.database.name} OWNER TO {owner}")
+    with psycopg.connect(asked.database.cluster.dsn(user=owner), autocommit=True) as olga:
+        olga.execute(f"DROP DATABASE {asked.database.name}")
+    assert not exists(outside, asked.database.name)
+
+
+def test_a_database_is_dropped_by_force_while_sessions_have_asked(asked: Town, outside: Connection) -> None:
+    sessions = {way: asked.asker(way) for way in WAYS}
+    for way, session in sessions.items():
+        ask(session, way)
+    outside.execute(f"DROP DATABASE {asked.database.name} WITH (FORCE)")
+    assert not exists(outside, asked.database.name)
+
+
+def test_a_database_with_sessions_is_not_dropped_and_they_ask_on(asked: Town, outside: Connection) -> None:
+    before = asked.charged()
+    sessions = {way: asked.asker(way) for way in WAYS}
+    for way, session in sessions.items():
+        ask(session, way)
+    with pytest.raises(psycopg.errors.ObjectInUse):
+        outside.execute(f"DROP DATABASE {asked.database.name}")
+    for way, session in sessions.items():
+        ask(session, way)
+    assert asked.charged() == before + 2 * len(sessions)
+
+
+def test_a_database_of_the_name_of_a_dropped_one_has_a_ledger_of_its_own(
+    asked: Town, outside: Connection, template: str
+) -> None:
+    name = asked.database.name
+    outside.execute(f"DROP DATABASE {name}")
+    outside.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    asked.build()
+    assert asked.charged() == 0
+    asked.each_way_is_answered_and_charged()
+
+
+def test_a_copy_begins_with_the_charges_of_its_original_and_goes_its_own_way(
+    asked: Town, cluster: Cluster, outside: Connection
+) -> None:
+    before = asked.charged()
+    name = f"{asked.database.name}_copy"
+    outside.execute(f"CREATE DATABASE {name} TEMPLATE {asked.database.name}")
+    copy = Town(Database(cluster, name), asked.analyst, asked.reader)
+    try:
+        assert copy.charged() == before
+        copy.each_way_is_answered_and_charged()
+        assert (asked.charged(), copy.charged()) == (before, before + len(WAYS))
+        asked.each_way_is_answered_and_charged()
+        asked.each_way_is_answered_and_charged()
+        assert (asked.charged(), copy.charged()) == (before + 2 * len(WAYS), before + len(WAYS))
+    finally:
+        copy.database.close()
+        outside.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_a_renamed_database_goes_on_with_its_charges(asked: Town, cluster: Cluster, outside: Connection) -> None:
+    before = asked.charged()
+    name = f"{asked.database.name}_renamed"
+    outside.execute(f"ALTER DATABASE {asked.database.name} RENAME TO {name}")
+    renamed = Town(Database(cluster, name), asked.analyst, asked.reader)
+    try:
+        assert renamed.charged() == before
+        renamed.each_way_is_answered_and_charged()
+    finally:
+        renamed.database.close()
+        outside.execute(f"ALTER DATABASE {name} RENAME TO {asked.database.name}")
+    asked.each_way_is_answered_and_charged()
+    assert asked.charged() == before + 2 * len(WAYS)
+
+
+def test_the_extension_is_dropped_and_made_anew_while_sessions_are_connected(town: Town, admin: Connection) -> None:
+    sessions = {way: town.asker(way) for way in WAYS}
+    for way, session in sessions.items():
+        ask(session, way)
+    admin.execute("SET client_min_messages = warning; DROP EXTENSION discreet")
+    with pytest.raises(psycopg.Error):
+        ask(sessions["query()"], "query()")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        ask(sessions["plain SQL"], "plain SQL")
+    admin.execute("DROP SCHEMA town CASCADE; CREATE EXTENSION discreet")
+    town.build()
+    assert town.charged() == 0
+    for way, session in sessions.items():
+        ask(session, way)
+    assert town.charged() == len(WAYS)
+    town.each_way_is_answered_and_charged()
+
+
+def test_two_databases_are_asked_at_once_and_each_charges_its_own(asked: Town, town: Town) -> None:
+    towns, before = (asked, town), (asked.charged(), town.charged())
+    sessions = [(way, each.asker(way)) for way in WAYS for each in towns]
+    for _ in range(3):
+        for way, session in sessions:
+            ask(session, way)
+    assert tuple(each.charged() for each in towns) == tuple(then + 3 * len(WAYS) for then in before)

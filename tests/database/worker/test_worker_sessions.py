@@ -1,0 +1,93 @@
+"""What a session carries that asks, and what becomes of it when its worker dies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.database.waiting import waited_for
+from tests.database.worker.asking import WAYS, Asking, Town, ask, is_blocked, numbers
+from tests.databases import Connection
+
+pytestmark = pytest.mark.usefixtures("workers")
+
+MOST_KILOBYTES = 3 * 1024
+WORKERS = """
+    SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'discreet%'
+        AND (datname = current_database() OR datname IS NULL)
+"""
+CLIENTS = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND datname = current_database()"
+
+
+def private_kilobytes(session: Connection) -> int:
+    lines = Path(f"/proc/{session.info.backend_pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Clean", "Private_Dirty")))
+
+
+def end_workers(admin: Connection) -> int:
+    return len(admin.execute(f"SELECT pg_terminate_backend(pid) FROM ({WORKERS}) AS worker").fetchall())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_session_that_asks_stays_small(town: Town, way: str) -> None:
+    # of two sessions, neither is the only one that has mapped a library
+    session, other = town.asker(way), town.asker(way)
+    ask(other, way)
+    ask(session, way)
+    assert private_kilobytes(session) <= MOST_KILOBYTES
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_session_that_asks_loads_no_python(town: Town, way: str) -> None:
+    session = town.asker(way)
+    ask(session, way)
+    assert "libpython" not in Path(f"/proc/{session.info.backend_pid}/maps").read_text()
+
+
+def test_no_session_has_a_second_connection(town: Town, admin: Connection) -> None:
+    ((before,),) = admin.execute(CLIENTS).fetchall()
+    sessions = {way: town.asker(way) for way in WAYS}
+    for way, session in sessions.items():
+        ask(session, way)
+    assert admin.execute(CLIENTS).fetchall() == [(int(str(before)) + len(WAYS),)]
+    ledgers = admin.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'discreet ledger'")
+    assert ledgers.fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_questions_are_answered_after_the_workers_were_ended(town: Town, admin: Connection, way: str) -> None:
+    session = town.asker(way)
+    ask(session, way)
+    for _ in range(3):
+        assert end_workers(admin) > 0
+        waited_for(lambda: answered(session, way))
+    town.charged()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_question_whose_worker_is_ended_is_refused_and_can_be_asked_again(
+    town: Town, admin: Connection, way: str
+) -> None:
+    session, locker, number = town.asker(way), town.database.connect(autocommit=False), next(numbers)
+    ask(session, way)
+    locker.execute("SELECT FROM discreet._budget WHERE dataset = 'citizens' FOR UPDATE")
+    question = Asking(lambda: ask(session, way, number=number))
+    waited_for(lambda: is_blocked(admin, locker) or not question.is_alive())
+    assert end_workers(admin) > 0
+    assert question.end() == "DP007"
+    locker.rollback()
+    waited_for(lambda: answered(session, way))
+    assert town.charges_of(number) <= 1
+    town.charged()
+
+
+def answered(session: Connection, way: str) -> bool:
+    """Whether a question was answered; while the worker is started anew, one may be refused."""
+    try:
+        ask(session, way)
+    except psycopg.Error as error:
+        if error.sqlstate != "DP007":
+            raise
+        return False
+    return True
