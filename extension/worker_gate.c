@@ -197,6 +197,7 @@ work_for_gate(int self)
 			Code		code;
 
 			SetCurrentStatementStartTimestamp();
+			pgstat_report_activity(STATE_RUNNING, NULL);
 			StartTransactionCommand();
 			code = current_code();
 			if (!OidIsValid(loaded.function))
@@ -214,6 +215,7 @@ work_for_gate(int self)
 			continue;
 		}
 		pgstat_report_stat(true);
+		pgstat_report_activity(STATE_IDLE, NULL);
 		if (worker->conversations == 0 &&
 			(worker->dismissed || steps > MOST_STEPS ||
 			 TimestampDifferenceExceeds(idle_since, GetCurrentTimestamp(), IDLE_MS)))

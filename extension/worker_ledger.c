@@ -223,8 +223,10 @@ perform_together(Request *requests, int count)
 			durable |= !may_be_lost(requests[n].operation);
 		}
 		SPI_finish();
-		if (!durable)
-			(void) set_config_option("synchronous_commit", "off", PGC_SUSET, PGC_S_OVERRIDE, GUC_ACTION_LOCAL, true, 0, false);
+		if (durable)
+			ForceSyncCommit();
+		else					/* for this transaction only: PGC_S_OVERRIDE would change it for all that follow */
+			(void) set_config_option("synchronous_commit", "off", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 		PopActiveSnapshot();
 		CommitTransactionCommand();
 	}
@@ -337,6 +339,7 @@ work_for_ledger(int self)
 			bool		last_alone = count > 1 && goes_alone(requests[count - 1].operation);
 
 			SetCurrentStatementStartTimestamp();
+			pgstat_report_activity(STATE_RUNNING, NULL);
 			perform_together(requests, last_alone ? count - 1 : count);
 			if (last_alone)
 				perform_together(&requests[count - 1], 1);
@@ -350,6 +353,7 @@ work_for_ledger(int self)
 		if (worker->dismissed || TimestampDifferenceExceeds(idle_since, GetCurrentTimestamp(), IDLE_MS))
 			return;
 		pgstat_report_stat(true);
+		pgstat_report_activity(STATE_IDLE, NULL);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, IDLE_MS, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 	}

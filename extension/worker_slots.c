@@ -253,6 +253,7 @@ return_slot(Slot *slot)
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	shared->workers[slot->keeper].conversations--;
 	slot->keeper = slot->taken_by = NO_WORKER;
+	wake_worker(slot);
 	LWLockRelease(shared->lock);
 }
 
@@ -340,6 +341,7 @@ exchange(Slot *slot, Turn to, const char *bytes, Size length)
 {
 	WorkerKind	kind = to == TURN_OF_GATE ? GATE_WORKER : LEDGER_WORKER;
 	TimestampTz deadline;
+	bool		ticked = false;
 
 	CHECK_FOR_INTERRUPTS();
 	write_message(slot, bytes, length);
@@ -354,6 +356,8 @@ exchange(Slot *slot, Turn to, const char *bytes, Size length)
 		LWLockAcquire(shared->lock, LW_SHARED);
 		turn = slot->turn;
 		lost = slot->lost;
+		if (ticked && slot->taken_by == NO_WORKER && (turn == TURN_OF_GATE || turn == TURN_OF_LEDGER))
+			wake_worker(slot);
 		LWLockRelease(shared->lock);
 		if (lost)
 			refuse_without_worker("the worker ended while it worked on the question, which may have been charged: no answer", NULL);
@@ -361,7 +365,8 @@ exchange(Slot *slot, Turn to, const char *bytes, Size length)
 			return read_message(slot);
 		if (GetCurrentTimestamp() > deadline)
 			refuse_without_worker("no worker has answered in time, and the question may have been charged: no answer", NULL);
-		if (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, TICK_MS, PG_WAIT_EXTENSION) & WL_TIMEOUT)
+		ticked = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, TICK_MS, PG_WAIT_EXTENSION) & WL_TIMEOUT;
+		if (ticked)
 			need_worker(turn == TURN_OF_GATE ? GATE_WORKER : LEDGER_WORKER);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();

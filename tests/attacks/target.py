@@ -127,9 +127,9 @@ class Target:
         self.admin = self.database.connect()
 
     def settle(self) -> None:
-        """Ends all sessions, and returns when no ledger is left that could still finish a charge."""
+        """Ends all sessions, and returns when the ledger has finished all charges."""
         self.reconnect()
-        self.wait_for("NOT EXISTS (SELECT FROM ledger)")
+        self.wait_for("NOT EXISTS (SELECT FROM ledger WHERE state <> 'idle')")
 
     def close(self) -> None:
         self.give_back()

@@ -21,8 +21,11 @@ READ, WRITE = "SELECT name, salary FROM employee", "INSERT INTO employee (name) 
 
 
 def test_no_statement_of_such_a_session_reaches_a_multilevel_table() -> None:
-    with throw_away_cluster(shared_preload_libraries="") as cluster:
+    with throw_away_cluster() as cluster:
         cluster.sql(BUILD)
+        cluster.stop()
+        cluster.settings["shared_preload_libraries"] = ""
+        cluster.start()
         with psycopg.connect(cluster.dsn(user="mls_late"), autocommit=True) as session:
             for statement in (READ, READ, f"EXPLAIN ANALYZE {READ}", WRITE):
                 with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="shared_preload_libraries"):
