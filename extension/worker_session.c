@@ -411,47 +411,22 @@ judges(int code)
 	return false;
 }
 
-/* The rows that a statement makes of released numbers, which are its $1. */
-static Datum
-finish(Message from, FunctionCallInfo fcinfo)
+/* Runs a statement over released numbers, which are its $1. */
+static void
+run_finish(Message from)
 {
 	MemoryContext context = CurrentMemoryContext;
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	char	   *sql = receive_text(from);
 	Datum		rows = DirectFunctionCall1(jsonb_in, CStringGetDatum(receive_text(from)));
 	Oid			type = JSONBOID;
 
-	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	PG_TRY();
 	{
 		SPIPlanPtr	plan = SPI_prepare(sql, 1, &type);
-		TupleDesc	wanted = result->setDesc;
 
 		if (plan == NULL)
 			elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 		execute(plan, &rows, NULL);
-		if (SPI_tuptable->tupdesc->natts != wanted->natts)
-			elog(ERROR, "the answer has %d columns, and %d are named", SPI_tuptable->tupdesc->natts, wanted->natts);
-		for (uint64 row = 0; row < SPI_processed; row++)
-		{
-			Datum		values[MaxTupleAttributeNumber];
-			bool		nulls[MaxTupleAttributeNumber];
-
-			CHECK_FOR_INTERRUPTS();
-			for (int n = 0; n < wanted->natts; n++)
-			{
-				Form_pg_attribute column = TupleDescAttr(wanted, n);
-
-				if (TupleDescAttr(SPI_tuptable->tupdesc, n)->atttypid == column->atttypid)
-					values[n] = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, n + 1, &nulls[n]);
-				else
-					values[n] = value_of_text(SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, n + 1),
-											  column->atttypid, column->atttypmod, &nulls[n]);
-			}
-			tuplestore_putvalues(result->setResult, wanted, values, nulls);
-		}
-		SPI_freetuptable(SPI_tuptable);
-		SPI_freeplan(plan);
 	}
 	PG_CATCH();
 	{
@@ -467,6 +442,41 @@ finish(Message from, FunctionCallInfo fcinfo)
 				 errhint("Ask for the plain aggregates.")));
 	}
 	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+}
+
+/* The rows of an answer, which PostgreSQL makes of released numbers. A type that is not built in reads its values by itself. */
+static Datum
+finish(Message from, FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Datum		values[MaxTupleAttributeNumber];
+	bool		nulls[MaxTupleAttributeNumber];
+	TupleDesc	wanted,
+				made;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	run_finish(from);
+	wanted = result->setDesc;
+	made = SPI_tuptable->tupdesc;
+	if (made->natts != wanted->natts)
+		elog(ERROR, "the answer has %d columns, and %d are named", made->natts, wanted->natts);
+	for (uint64 row = 0; row < SPI_processed; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int n = 0; n < wanted->natts; n++)
+		{
+			Form_pg_attribute column = TupleDescAttr(wanted, n);
+
+			if (TupleDescAttr(made, n)->atttypid == column->atttypid)
+				values[n] = SPI_getbinval(SPI_tuptable->vals[row], made, n + 1, &nulls[n]);
+			else
+				values[n] = value_of_text(SPI_getvalue(SPI_tuptable->vals[row], made, n + 1), column->atttypid,
+										  column->atttypmod, &nulls[n]);
+		}
+		tuplestore_putvalues(result->setResult, wanted, values, nulls);
+	}
+	SPI_freetuptable(SPI_tuptable);
 	return (Datum) 0;
 }
 

@@ -224,7 +224,7 @@ pass_slot(Slot *slot, Turn to)
 	dsm_handle	unread = DSM_HANDLE_INVALID;
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	if (slot->abandoned && (slot->keeper != NO_WORKER || to == TURN_OF_SESSION))
+	if (slot->abandoned)
 		to = slot->keeper != NO_WORKER ? TURN_OF_GATE : TURN_OF_NOBODY;
 	slot->sender = slot->turn;
 	slot->turn = to;

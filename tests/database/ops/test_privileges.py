@@ -294,6 +294,8 @@ EXPECTED = """
  -       -       -       -       -       -       _label_event_hash()
  -       -       -       -       -       -       _label_log()
  -       -       -       -       -       -       _ledger()
+ -       -       -       -       -       -       _worker_step()
+ -       -       -       -       -       -       _worker_call_handler()
  -       -       -       -       -       -       _levels_changed()
  X       X       X       X       X       X       _log_bin()
  -       -       -       -       -       -       _median_final()
@@ -422,6 +424,7 @@ def test_what_the_extension_adds_is_in_its_schema_only(admin: Connection) -> Non
     assert [name for (name,) in outside.fetchall()] == [
         "event trigger discreet_load_before_ddl",
         "language discreet_python",
+        "language discreet_worker",
         "schema discreet",
     ]
 

@@ -142,7 +142,8 @@ def ledger(plpy: Plpy) -> Iterator[Finding]:
                           " a->>'read_only' AS read_only"
                           " FROM discreet._ledger('ping', '{}') a")[0]  # fmt: skip
     except plpy.SPIError as error:
-        if not str(getattr(error, "sqlstate", None)).startswith("DP"):
+        # PL/Python knows no SQLSTATE of ours
+        if not getattr(error, "sqlstate", "DP").startswith("DP"):
             raise
         yield (
             "ledger",

@@ -44,14 +44,20 @@ def call_ledger(session: Session, operation: str, request: dict[str, Any]) -> An
     return answer
 
 
+def sqlstate(code: int) -> str:
+    """As PostgreSQL packs them: six bits a character. PL/Python has names only for those it knows."""
+    return "".join(chr((code >> 6 * place & 0x3F) + ord("0")) for place in range(5))
+
+
 def read_here(session: Session, operation: str, request: str) -> str | None:
     plpy: Plpy = session.worker
     call = prepared(plpy, f"SELECT discreet._ledger_{operation}($1) AS answer", ["pg_catalog.jsonb"])
     try:
         answer: str | None = plpy.execute(call, [request])[0]["answer"]
     except plpy.SPIError as error:
-        if getattr(error, "sqlstate", "").startswith("DP"):
-            raise SessionError(error.sqlstate, str(error), getattr(error, "hint", None)) from None  # type: ignore[attr-defined]
+        code, _, hint, *_ = error.spidata  # type: ignore[attr-defined]
+        if sqlstate(code).startswith("DP"):
+            raise SessionError(sqlstate(code), str(error), hint) from None
         session.log(f"discreet: ledger: {error}")
         raise SessionError(*UNREACHABLE) from None
     return answer
