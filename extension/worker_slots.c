@@ -340,22 +340,22 @@ Message
 exchange(Slot *slot, Turn to, const char *bytes, Size length)
 {
 	WorkerKind	kind = to == TURN_OF_GATE ? GATE_WORKER : LEDGER_WORKER;
-	TimestampTz deadline;
 	bool		ticked = false;
 
 	CHECK_FOR_INTERRUPTS();
 	write_message(slot, bytes, length);
 	pass_slot(slot, to);
-	deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), to == TURN_OF_GATE ? GATE_TIMEOUT_MS : LEDGER_TIMEOUT_MS);
 	need_worker(kind);
 	for (;;)
 	{
 		Turn		turn;
 		bool		lost;
+		TimestampTz since;
 
 		LWLockAcquire(shared->lock, LW_SHARED);
 		turn = slot->turn;
 		lost = slot->lost;
+		since = slot->sent_at;
 		if (ticked && slot->taken_by == NO_WORKER && (turn == TURN_OF_GATE || turn == TURN_OF_LEDGER))
 			wake_worker(slot);
 		LWLockRelease(shared->lock);
@@ -363,7 +363,8 @@ exchange(Slot *slot, Turn to, const char *bytes, Size length)
 			refuse_without_worker("the worker ended while it worked on the question, which may have been charged: no answer", NULL);
 		if (turn == TURN_OF_SESSION)
 			return read_message(slot);
-		if (GetCurrentTimestamp() > deadline)
+		if (TimestampDifferenceExceeds(since, GetCurrentTimestamp(),
+									   turn == TURN_OF_GATE ? GATE_TIMEOUT_MS : LEDGER_TIMEOUT_MS))
 			refuse_without_worker("no worker has answered in time, and the question may have been charged: no answer", NULL);
 		ticked = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, TICK_MS, PG_WAIT_EXTENSION) & WL_TIMEOUT;
 		if (ticked)
