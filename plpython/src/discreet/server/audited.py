@@ -192,6 +192,7 @@ def look(gate: Any, asked: AuditedAsked, kept: Kept) -> Found:
             sql=statement,
         )
         found = [(json.loads(row["answer"]), row["people"]) for row in shown]
+        gate.refuse_changed()
     except Exception as error:
         if is_interrupt(error):
             raise

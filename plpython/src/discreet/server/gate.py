@@ -105,6 +105,7 @@ class Gate:
         self._plpy = plpy
         self._types = types
         self.label: SessionLabel | None = None
+        self._planned_on: tuple[tuple[Any, ...], dict[str, Any]] | None = None
         load_parser()
 
     # -- answering
@@ -232,6 +233,7 @@ class Gate:
             described = self.described(path, relations, functions)
             asked = self.understood(sql, tree, described, wish, path)
             if self.described(path, relations, functions) == described:
+                self._planned_on = (path, relations, functions), described
                 return asked
         raise RefusedShapeError("the tables of the question are being altered", "Ask again.")
 
@@ -278,6 +280,7 @@ class Gate:
             "functions": sorted(functions),
         }
         described: dict[str, Any] = self.ledger("describe", request)
+        described["places"] = [relation.pop("place") for relation in described["relations"]]
         described["relations"] = trusted(self._plpy, described["relations"])
         citus.refuse_what_does_not_hold(self._plpy, described["relations"])
         if self.label is None and any(relation["multilevel"] for relation in described["relations"]):
@@ -286,6 +289,17 @@ class Gate:
         described["label"] = None if self.label is None else self.label.bits
         return described
 
+    def refuse_changed(self) -> None:
+        """Raises where names no longer mean what the question was planned on, once its statements have run.
+
+        A part can join a table, and a schema take the name of another, under the locks of the question: what was read
+        is then not what was planned. Whatever was read is locked by now, so no part of it can have left again.
+        """
+        assert self._planned_on is not None
+        names, described = self._planned_on
+        if self.described(*names) != described:
+            raise TouchedDataError
+
     def priced(self, plan: Any, described: dict[str, Any], wish: Wish) -> Asked:
         """A plan with its price, once the server has understood what will be run."""
         worth = self.worth(plan, wish)
@@ -293,6 +307,7 @@ class Gate:
         delta = self.delta(plan)
         sets = len(plan.grouping.sets)
         amount = plan.own_amount + (price.amount if price else 0)
+        described = {name: value for name, value in described.items() if name != "places"}
         fingerprint = json.dumps(
             [plan.answer_sql, repr(plan), decimal_text(worth), wish.parameters, described],
             sort_keys=True,
@@ -493,7 +508,9 @@ class Gate:
                 of_sets = (totals(self._plpy, asked.plan, keys, asked.acting) for keys in sets)
             else:
                 of_sets = iter(personal.totals_of_payers(self._plpy, asked.plan, asked.epsilon, asked.acting))
-            for keys, terms, found in zip(sets, asked.terms, of_sets, strict=True):
+            every = list(of_sets)
+            self.refuse_changed()
+            for keys, terms, found in zip(sets, asked.terms, every, strict=True):
                 known = domain_groups(asked.plan, keys, asked.texts)
                 rows += measure(asked.plan, terms, known, found)
         except Exception as error:
