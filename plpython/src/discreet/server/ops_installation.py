@@ -11,6 +11,7 @@ from pathlib import Path
 import discreet
 from discreet.core.declarations import ENCODING, OTHER_DATABASE
 from discreet.server.gate_parser import load_parser
+from discreet.server.mls_code import foreign_code
 from discreet.server.ops_openings import PROBLEM, WARNING, Finding, closed_schemas, definer_functions, readable_views
 from discreet.server.plpy import Plpy, run
 
@@ -37,7 +38,7 @@ def findings(plpy: Plpy) -> Iterator[Finding]:
         version, interpreter, dependencies, encoding, library, ledger, event_triggers, group_roles, direct_readers,
         missing_limits, published_tables,
         divided_people, wrong_units, watching_roles, cleared_roles, hidden_readers, trigger_holders,
-        foreign_triggers, side_doors, statement_statistics,
+        foreign_triggers, foreign_code_below_views, side_doors, statement_statistics,
         definer_functions, readable_views, closed_schemas,
     ]  # fmt: skip
     for check in checks:
@@ -411,6 +412,19 @@ def foreign_triggers(plpy: Plpy) -> Iterator[Finding]:
             f"{row['relation']} of a multilevel table has {row['what']}, which is not discreet's and does not run: "
             f"DROP {row['what']} ON {row['relation']}",
         )
+
+
+def foreign_code_below_views(plpy: Plpy) -> Iterator[Finding]:
+    """CHECKs, indexes and defaults that were put on the hidden table of a multilevel one, and call code of others."""
+    tables = run(plpy, "SELECT base::oid AS base, relation::text AS view FROM discreet._multilevel_table ORDER BY 2")
+    for table in tables:
+        for row in foreign_code(plpy, table["base"]):
+            yield (
+                "foreign code",
+                PROBLEM,
+                f"{row['root']}, below multilevel table {table['view']}, {row['problem']}: it runs with the rights of "
+                "whoever writes, officers and superusers among them. Drop it, or let a superuser own what it calls",
+            )
 
 
 def side_doors(plpy: Plpy) -> Iterator[Finding]:
