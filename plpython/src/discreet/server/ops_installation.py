@@ -270,20 +270,27 @@ def published_tables(plpy: Plpy) -> Iterator[Finding]:
 
 
 def divided_people(plpy: Plpy) -> Iterator[Finding]:
-    """A foreign key, or a reference of a multilevel table, made after both tables were protected."""
+    """A link that was made after both tables were protected, or came with a restored dump."""
     rows = run(
         plpy,
-        "SELECT k.child::regclass::text AS child, k.parent::regclass::text AS parent, c.dataset, p.dataset AS other"
-        " FROM (SELECT conrelid, confrelid FROM pg_constraint WHERE contype = 'f' UNION ALL"
-        " SELECT child, parent FROM discreet._multilevel_reference) k(child, parent)"
+        "WITH RECURSIVE above(child, parent) AS (SELECT inhrelid, inhparent FROM pg_inherits UNION"
+        " SELECT a.child, i.inhparent FROM above a JOIN pg_inherits i ON i.inhrelid = a.parent)"
+        " SELECT DISTINCT k.child::regclass::text AS child, k.parent::regclass::text AS parent, c.dataset,"
+        " p.dataset AS other, k.link"
+        " FROM (SELECT conrelid, confrelid, 'a foreign key links' FROM pg_constraint WHERE contype = 'f' UNION ALL"
+        " SELECT child, parent, 'a foreign key links' FROM discreet._multilevel_reference UNION ALL"
+        " SELECT child, parent, 'inheritance links' FROM above UNION ALL"
+        # a child of both
+        " SELECT a.parent, b.parent, 'a common child links' FROM above a JOIN above b USING (child)"
+        " WHERE a.parent < b.parent) k(child, parent, link)"
         " JOIN discreet._protected_table c ON c.relation = k.child"
-        " JOIN discreet._protected_table p ON p.relation = k.parent WHERE c.dataset <> p.dataset ORDER BY 1",
+        " JOIN discreet._protected_table p ON p.relation = k.parent WHERE c.dataset <> p.dataset ORDER BY 1, 2",
     )
     for row in rows:
         yield (
             "divided people",
             WARNING,
-            f"a foreign key links {row['child']} (dataset {row['dataset']}) "
+            f"{row['link']} {row['child']} (dataset {row['dataset']}) "
             f"to {row['parent']} (dataset {row['other']}): "
             "the same people have two budgets",
         )
