@@ -386,9 +386,12 @@ follow(int command)
 	Datum	   *relations;
 	int			count = touched_count;
 	int			kept = 0;
+	bool		read_only = XactReadOnly;
 
 	if (count == 0 || !IsTransactionState())
 		return;
+	/* what was altered before SET TRANSACTION READ ONLY is followed all the same; an error ends this with its transaction */
+	XactReadOnly = false;
 	CommandCounterIncrement();
 	function = own_function("_follow", lengthof(types), types);
 	if (OidIsValid(function))
@@ -406,6 +409,7 @@ follow(int command)
 		if (touched[n].command > 0 && touched[n].command < command)
 			touched[kept++] = touched[n];
 	touched_count = kept;
+	XactReadOnly = read_only;
 }
 
 /*
