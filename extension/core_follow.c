@@ -32,8 +32,23 @@
 PG_FUNCTION_INFO_V1(discreet_load_before_ddl);
 PG_FUNCTION_INFO_V1(discreet_known_tables_changed);
 
-/* those that are to be followed when the command under way ends, and those that were, earlier in the transaction */
-List	   *touched_relations = NIL;
+/*
+ * Relations that are to be followed when a command ends. What a subtransaction touched is forgotten when that fails, whoever
+ * catches the error. The array is not in the memory of the transaction: a procedure may end it while commands are under way.
+ */
+typedef struct Touched
+{
+	Oid			relation;
+	SubTransactionId subtransaction;
+	int			command;		/* which of those under way did it, counted from the outermost; 0: no command */
+} Touched;
+
+static Touched *touched = NULL;
+static int	touched_count = 0;
+static int	touched_room = 0;
+static int	commands = 0;		/* under way, one within the other */
+
+/* all that the transaction has touched, in its memory */
 static List *followed_relations = NIL;
 
 /* Columns that name relations. Those of a detail name no relation that the others do not name. */
@@ -197,29 +212,82 @@ is_known(Oid relation)
 
 /* ---- what is touched */
 
+static void follow(int command);
+
+static bool
+is_touched(Oid relation)
+{
+	for (int n = 0; n < touched_count; n++)
+		if (touched[n].relation == relation)
+			return true;
+	return false;
+}
+
+static void
+note_touched(Oid relation)
+{
+	if (is_touched(relation))
+		return;
+	if (touched == NULL)
+	{
+		touched = MemoryContextAlloc(TopMemoryContext, 16 * sizeof(Touched));
+		touched_room = 16;
+	}
+	else if (touched_count == touched_room)
+	{
+		touched = repalloc_huge(touched, 2 * (Size) touched_room * sizeof(Touched));
+		touched_room *= 2;
+	}
+	touched[touched_count].relation = relation;
+	touched[touched_count].subtransaction = GetCurrentSubTransactionId();
+	touched[touched_count++].command = commands;
+}
+
 static void
 on_transaction(XactEvent event, void *argument)
 {
+	ListCell   *cell;
+
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
 
 			/*
-			 * Changes made by no command; and all others again: a command within a command, as of an event trigger or a
-			 * CHECK, ends first, and what it followed may have been rolled back to a savepoint, or its refusal caught.
+			 * Changes made by no command; and all others again: what a command followed may have been rolled back to a
+			 * savepoint, or its refusal caught.
 			 */
-			touched_relations = list_concat_unique_oid(touched_relations, followed_relations);
-			follow_changes();
+			foreach(cell, followed_relations)
+				note_touched(lfirst_oid(cell));
+			follow(0);
 			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
-			touched_relations = followed_relations = NIL;
+			touched_count = 0;
+			followed_relations = NIL;
 			break;
 		default:
 			break;
 	}
+}
+
+static void
+on_subtransaction(SubXactEvent event, SubTransactionId own, SubTransactionId parent, void *argument)
+{
+	int			kept = 0;
+
+	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
+		return;
+	for (int n = 0; n < touched_count; n++)
+		if (touched[n].subtransaction != own)
+			touched[kept++] = touched[n];
+		else if (event == SUBXACT_EVENT_COMMIT_SUB)
+		{
+			touched[kept] = touched[n];
+			touched[kept++].subtransaction = parent;
+		}
+	touched_count = kept;
 }
 
 static void
@@ -231,10 +299,11 @@ touch(Oid relation)
 	if (!watched)
 	{
 		RegisterXactCallback(on_transaction, NULL);
+		RegisterSubXactCallback(on_subtransaction, NULL);
 		watched = true;
 	}
+	note_touched(relation);
 	before = MemoryContextSwitchTo(TopTransactionContext);
-	touched_relations = list_append_unique_oid(touched_relations, relation);
 	followed_relations = list_append_unique_oid(followed_relations, relation);
 	MemoryContextSwitchTo(before);
 }
@@ -283,7 +352,7 @@ refuse_unseen(Relation table, TupleTableSlot *slot, void *column)
 	bool		isnull;
 	Oid			relation = DatumGetObjectId(slot_getattr(slot, *(AttrNumber *) column, &isnull));
 
-	if (!isnull && list_member_oid(touched_relations, relation) &&
+	if (!isnull && is_touched(relation) &&
 		!table_tuple_satisfies_snapshot(table, slot, GetTransactionSnapshot()))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -305,19 +374,24 @@ refuse_changes_unseen(void)
 		}
 }
 
-/* Brings what is declared in line with the catalog, for the relations that were touched. */
-void
-follow_changes(void)
+/*
+ * Brings what is declared in line with the catalog, for all relations that are touched. Those of commands around this one are
+ * followed again when these end, since this one may be taken back.
+ */
+static void
+follow(int command)
 {
 	static const Oid types[] = {OIDARRAYOID};
 	Oid			function;
 	Datum	   *relations;
-	int			count = 0;
-	ListCell   *cell;
+	int			count = touched_count;
+	int			kept = 0;
+	bool		read_only = XactReadOnly;
 
-	/* a command that failed has touched nothing for good; once the transaction goes on, what it noted is looked at in vain */
-	if (touched_relations == NIL || !IsTransactionState())
+	if (count == 0 || !IsTransactionState())
 		return;
+	/* what was altered before SET TRANSACTION READ ONLY is followed all the same; an error ends this with its transaction */
+	XactReadOnly = false;
 	CommandCounterIncrement();
 	function = own_function("_follow", lengthof(types), types);
 	if (OidIsValid(function))
@@ -325,14 +399,43 @@ follow_changes(void)
 		PushActiveSnapshot(GetTransactionSnapshot());
 		if (IsolationUsesXactSnapshot())
 			refuse_changes_unseen();
-		relations = palloc(list_length(touched_relations) * sizeof(Datum));
-		foreach(cell, touched_relations)
-			relations[count++] = ObjectIdGetDatum(lfirst_oid(cell));
-		touched_relations = NIL;
+		relations = palloc(count * sizeof(Datum));
+		for (int n = 0; n < count; n++)
+			relations[n] = ObjectIdGetDatum(touched[n].relation);
 		OidFunctionCall1(function, PointerGetDatum(construct_array(relations, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT)));
 		PopActiveSnapshot();
 	}
-	touched_relations = NIL;
+	for (int n = 0; n < touched_count; n++)
+		if (touched[n].command > 0 && touched[n].command < command)
+			touched[kept++] = touched[n];
+	touched_count = kept;
+	XactReadOnly = read_only;
+}
+
+/*
+ * Around every command that is not a part of another. One that runs within another, as in a CHECK or an event trigger, finds
+ * what that has done so far followed: names and numbers of columns, by which parts are followed, are those of that moment.
+ */
+void
+begin_command(void)
+{
+	if (unlikely(touched_count > 0))
+		follow(commands + 1);
+	commands++;
+}
+
+void
+follow_command(void)
+{
+	if (unlikely(touched_count > 0))
+		follow(commands);
+}
+
+/* Whether it succeeded or not. */
+void
+end_command(void)
+{
+	commands--;
 }
 
 /*

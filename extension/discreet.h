@@ -131,10 +131,11 @@ extern void watch_runs(void);
 /* core_follow.c */
 typedef void (*RowTaker) (Relation table, TupleTableSlot *slot, void *argument);
 
-extern List *touched_relations;
 extern void scan_own_table(Oid relation, Snapshot snapshot, RowTaker take, void *argument);
 extern void look_at_object(ObjectAccessType access, Oid class, Oid object, int column, void *argument);
-extern void follow_changes(void);
+extern void begin_command(void);
+extern void follow_command(void);
+extern void end_command(void);
 
 /* gate_question.c */
 extern bool may_read(Oid relation, Bitmapset *columns, Oid user);

@@ -87,6 +87,110 @@ find_calls(Node *node, Questions *questions)
 	return expression_tree_walker(node, find_calls, (void *) questions);
 }
 
+/*
+ * Expressions of a plan node beside its target list and condition. A node that is not listed is refused. Left out are copies
+ * of expressions that are looked at elsewhere (keys of hash tables, RETURNING lists, conditions on indexes for a second
+ * check), and what cannot hold a volatile function, as the steps by which partitions are pruned.
+ */
+static List *
+own_expressions(Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_Result:
+			return list_make1(((Result *) plan)->resconstantqual);
+		case T_ModifyTable:
+			{
+				ModifyTable *node = (ModifyTable *) plan;
+				List	   *found = list_make2(node->onConflictSet, node->onConflictWhere);
+				ListCell   *cell;
+
+				/* one list for each table that is written, all alike */
+				if (node->mergeActionLists != NIL)
+					foreach(cell, linitial_node(List, node->mergeActionLists))
+						found = lappend(lappend(found, lfirst_node(MergeAction, cell)->qual),
+										lfirst_node(MergeAction, cell)->targetList);
+#if PG_VERSION_NUM >= 170000
+				if (node->mergeJoinConditions != NIL)
+					found = lappend(found, linitial(node->mergeJoinConditions));
+#endif
+				if (node->withCheckOptionLists != NIL)
+					foreach(cell, linitial_node(List, node->withCheckOptionLists))
+						found = lappend(found, lfirst_node(WithCheckOption, cell)->qual);
+				return found;
+			}
+		case T_NestLoop:
+			{
+				List	   *found = list_make1(((Join *) plan)->joinqual);
+				ListCell   *cell;
+
+				foreach(cell, ((NestLoop *) plan)->nestParams)
+					found = lappend(found, lfirst_node(NestLoopParam, cell)->paramval);
+				return found;
+			}
+		case T_MergeJoin:
+			return list_make2(((Join *) plan)->joinqual, ((MergeJoin *) plan)->mergeclauses);
+		case T_HashJoin:
+			return list_make2(((Join *) plan)->joinqual, ((HashJoin *) plan)->hashclauses);
+		case T_IndexScan:
+			return list_make2(((IndexScan *) plan)->indexqualorig, ((IndexScan *) plan)->indexorderbyorig);
+		case T_IndexOnlyScan:
+			return list_make2(((IndexOnlyScan *) plan)->indexqual, ((IndexOnlyScan *) plan)->indexorderby);
+		case T_BitmapIndexScan:
+			return list_make1(((BitmapIndexScan *) plan)->indexqualorig);
+		case T_TidScan:
+			return list_make1(((TidScan *) plan)->tidquals);
+		case T_TidRangeScan:
+			return list_make1(((TidRangeScan *) plan)->tidrangequals);
+		case T_SampleScan:
+			return list_make1(((SampleScan *) plan)->tablesample);
+		case T_FunctionScan:
+			return list_make1(((FunctionScan *) plan)->functions);
+		case T_ValuesScan:
+			return list_make1(((ValuesScan *) plan)->values_lists);
+		case T_TableFuncScan:
+			return list_make1(((TableFuncScan *) plan)->tablefunc);
+		case T_ForeignScan:
+			return list_make1(((ForeignScan *) plan)->fdw_exprs);
+		case T_CustomScan:
+			return list_make1(((CustomScan *) plan)->custom_exprs);
+		case T_WindowAgg:
+			return list_make2(((WindowAgg *) plan)->startOffset, ((WindowAgg *) plan)->endOffset);
+		case T_Limit:
+			return list_make2(((Limit *) plan)->limitOffset, ((Limit *) plan)->limitCount);
+		case T_ProjectSet:
+		case T_Append:
+		case T_MergeAppend:
+		case T_RecursiveUnion:
+		case T_BitmapAnd:
+		case T_BitmapOr:
+		case T_SeqScan:
+		case T_BitmapHeapScan:
+		case T_SubqueryScan:
+		case T_CteScan:
+		case T_NamedTuplestoreScan:
+		case T_WorkTableScan:
+		case T_Material:
+		case T_Memoize:
+		case T_Sort:
+		case T_IncrementalSort:
+		case T_Group:
+		case T_Agg:
+		case T_Unique:
+		case T_Gather:
+		case T_GatherMerge:
+		case T_Hash:
+		case T_SetOp:
+		case T_LockRows:
+			return NIL;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_REFUSED_SHAPE),
+					 errmsg("the plan of the statement has a node of unknown type %d, which may hold a question",
+							(int) nodeTag(plan))));
+	}
+}
+
 static bool
 find_questions(PlanState *state, Questions *questions)
 {
@@ -94,10 +198,7 @@ find_questions(PlanState *state, Questions *questions)
 		return false;
 	find_calls((Node *) state->plan->targetlist, questions);
 	find_calls((Node *) state->plan->qual, questions);
-	if (IsA(state->plan, Result))
-		find_calls(((Result *) state->plan)->resconstantqual, questions);
-	if (IsA(state->plan, FunctionScan))
-		find_calls((Node *) ((FunctionScan *) state->plan)->functions, questions);
+	find_calls((Node *) own_expressions(state->plan), questions);
 	return planstate_tree_walker(state, find_questions, (void *) questions);
 }
 

@@ -269,59 +269,35 @@ on_start(QueryDesc *query, int flags)
 		ask_directly(query->planstate);
 }
 
-/* The command around it has touched relations, and follows what both have, whatever becomes of this one. */
-static pg_noinline void
-run_within_a_command(ProcessUtility_hook_type next, PlannedStmt *statement, const char *text, bool read_only_tree,
-					 ProcessUtilityContext context, ParamListInfo parameters, QueryEnvironment *environment,
-					 DestReceiver *receiver, QueryCompletion *completion)
-{
-	List	   *around = touched_relations;
-
-	touched_relations = NIL;
-	PG_TRY();
-	{
-		next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
-	}
-	PG_CATCH();
-	{
-		touched_relations = list_concat_unique_oid(around, touched_relations);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	touched_relations = list_concat_unique_oid(around, touched_relations);
-}
-
 static void
 on_utility(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
 		   ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *completion)
 {
 	ProcessUtility_hook_type next = previous.utility ? previous.utility : standard_ProcessUtility;
+	bool		explains = is_explain_analyze(statement->utilityStmt);
+	bool		is_part = context == PROCESS_UTILITY_SUBCOMMAND;
 
 	session_state.reading = false;
 	if (IsA(statement->utilityStmt, LockStmt))
 		look_at_lock((LockStmt *) statement->utilityStmt);
 	look_at_triggers(statement->utilityStmt);
 	look_at_databases(statement->utilityStmt);
-	if (unlikely(touched_relations != NIL))
-	{
-		run_within_a_command(next, statement, text, read_only_tree, context, parameters, environment, receiver, completion);
-		return;
-	}
-	if (!is_explain_analyze(statement->utilityStmt))
-	{
-		next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
-		if (unlikely(touched_relations != NIL) && context != PROCESS_UTILITY_SUBCOMMAND)
-			follow_changes();
-		return;
-	}
-	begin_explain_analyze();
+	if (!is_part)
+		begin_command();
+	if (explains)
+		begin_explain_analyze();
 	PG_TRY();
 	{
 		next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
+		if (!is_part)
+			follow_command();
 	}
 	PG_FINALLY();
 	{
-		end_explain_analyze();
+		if (explains)
+			end_explain_analyze();
+		if (!is_part)
+			end_command();
 	}
 	PG_END_TRY();
 }

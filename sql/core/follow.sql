@@ -186,7 +186,7 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._forget(oid[]) IS 'Dropped tables and views take along what was declared of them.';
 
 -- discreet._follow: what is declared of these relations follows what PostgreSQL's catalog says of them now. It does not matter
--- what happened to them, nor whether something did. A unit cannot be dropped.
+-- what happened to them, nor whether something did. A unit cannot be dropped, nor can rows come into two datasets.
 CREATE FUNCTION discreet._follow(relations oid[])
 RETURNS void
 LANGUAGE plpgsql
@@ -198,6 +198,7 @@ AS $plpgsql$
 DECLARE
     dropped oid[] := ARRAY(SELECT r FROM unnest($1) r WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = r));
     dropped_unit record;
+    divided record;
 BEGIN
     SELECT p.relation, p.unit INTO dropped_unit
     FROM discreet._protected_table p JOIN pg_attribute a ON a.attrelid = p.relation AND a.attnum = p.unit_attnum
@@ -227,6 +228,24 @@ BEGIN
     FROM pg_attribute a
     WHERE c.relation = ANY ($1) AND a.attrelid = c.relation AND a.attnum = c.attnum AND a.attname <> c.column_name;
     PERFORM discreet._follow_audits($1);
+
+    -- rows that are asked about through several tables are paid from one budget
+    WITH RECURSIVE member(relation) AS (
+        SELECT unnest($1) UNION SELECT i.inhrelid FROM member m JOIN pg_inherits i ON i.inhparent = m.relation),
+    above(relation, whole) AS (
+        SELECT m.relation, m.relation FROM member m
+        UNION SELECT a.relation, i.inhparent FROM above a JOIN pg_inherits i ON i.inhrelid = a.whole)
+    SELECT a.relation::regclass AS part, string_agg(format('%s (dataset %I)', p.relation, p.dataset), ', ' ORDER BY p.relation::text) AS wholes
+    INTO divided
+    FROM above a JOIN discreet._protected_table p ON p.relation = a.whole AND p.policy <> 'public'
+    GROUP BY a.relation HAVING count(DISTINCT p.dataset) > 1
+    ORDER BY a.relation LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('the people of %s would have two budgets: its rows are rows of %s', divided.part, divided.wholes),
+            HINT = 'First call discreet.unprotect() for one of them.';
+    END IF;
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._follow(oid[]) IS

@@ -17,7 +17,8 @@ DECLARE
     harmless jsonb;
 BEGIN
     WITH found AS (
-        SELECT r.asked_schema AS schema_name, r.asked_name AS relation_name, c.oid, n.nspname, c.relname, c.relkind, c.relrowsecurity
+        SELECT r.asked_schema AS schema_name, r.asked_name AS relation_name, c.oid, n.nspname, c.relname, c.relkind, c.relrowsecurity,
+               n.oid AS schema_oid, n.xmin AS schema_version
         FROM discreet._named_relations(request) r JOIN pg_class c ON c.oid = r.relation JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE c.relkind <> 'v' OR EXISTS (SELECT FROM discreet._protected_table p JOIN discreet._multilevel_table m USING (relation)
                                           WHERE relation = c.oid)),
@@ -46,6 +47,15 @@ BEGIN
             LEFT JOIN discreet._protected_column c ON c.relation = k.oid AND c.attnum = a.attnum AND c.column_name = a.attname
             WHERE a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped),
         'files', discreet._files_of(k.oid),
+        -- which table the name means, and its parts; a schema that was renamed and renamed back has another version
+        'place', (
+            WITH RECURSIVE part(relation, whole, leaving) AS (
+                (SELECT k.oid, 0::oid, false
+                 UNION ALL SELECT m.base::oid, 0, false FROM discreet._multilevel_table m WHERE m.relation = k.oid)
+                UNION SELECT h.inhrelid, h.inhparent, h.inhdetachpending FROM part p JOIN pg_inherits h ON h.inhparent = p.relation)
+            SELECT format('%s %s ', k.schema_oid, k.schema_version)
+                   || md5(string_agg(format('%s %s %s', relation, whole, leaving), ',' ORDER BY relation, whole))
+            FROM part),
         'unique_keys', (
             SELECT coalesce(jsonb_agg((SELECT jsonb_agg(a.attname) FROM pg_attribute a
                                        WHERE a.attrelid = k.oid AND a.attnum = ANY (i.indkey::int2[]))), '[]')

@@ -30,6 +30,22 @@ TABLES = {
         CREATE FUNCTION own.judge(i int) RETURNS boolean IMMUTABLE RETURN planter.judge(i);
         ALTER TABLE planted ADD CHECK (own.judge(x))
     """,
+    "a function over a view that calls one of another": """
+        CREATE VIEW own.v AS SELECT planter.judge(1) AS judged;
+        CREATE FUNCTION own.judge(i int) RETURNS boolean IMMUTABLE BEGIN ATOMIC SELECT judged FROM own.v; END;
+        ALTER TABLE planted ADD CHECK (own.judge(x))
+    """,
+    "a function over a view over a view of another": """
+        CREATE VIEW planter.v AS SELECT true AS judged; ALTER VIEW planter.v OWNER TO planter;
+        CREATE VIEW own.v AS SELECT judged FROM planter.v;
+        CREATE FUNCTION own.judge(i int) RETURNS boolean IMMUTABLE BEGIN ATOMIC SELECT judged FROM own.v; END;
+        ALTER TABLE planted ADD CHECK (own.judge(x))
+    """,
+    "a function over a table with an index of another": """
+        CREATE TABLE own.t (i int); CREATE INDEX ON own.t (i) WHERE planter.judge(i);
+        CREATE FUNCTION own.judge(i int) RETURNS boolean IMMUTABLE BEGIN ATOMIC SELECT true FROM own.t; END;
+        ALTER TABLE planted ADD CHECK (own.judge(x))
+    """,
     "an operator class with a function of another": """
         CREATE OPERATOR CLASS own.k FOR TYPE int USING btree AS
             OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 planter.order(int, int);
@@ -38,29 +54,85 @@ TABLES = {
 }
 
 
+# names in a string are looked up when it runs
+FROM_A_STRING = {
+    "a check": "ALTER TABLE planted ADD CHECK (query_to_xml('SELECT planter.judge(1)', true, true, '') IS NOT NULL)",
+    "a default": "ALTER TABLE planted ADD y xml DEFAULT query_to_xml('SELECT planter.judge(1)', true, true, '')",
+    "a view": "ALTER TABLE planted ADD CHECK (table_to_xml('pg_class', true, true, '') IS NOT NULL)",
+    "a function": """
+        CREATE FUNCTION own.judge(i int) RETURNS boolean IMMUTABLE
+        RETURN query_to_xml('SELECT planter.judge(1)', true, true, '') IS NOT NULL;
+        ALTER TABLE planted ADD CHECK (own.judge(x))
+    """,
+    "a domain": """
+        CREATE DOMAIN own.d AS int CHECK (query_to_xml('SELECT planter.judge(1)', true, true, '') IS NOT NULL);
+        ALTER TABLE planted ADD y own.d
+    """,
+    "words of a text": "ALTER TABLE planted ADD CHECK (ts_rewrite('a'::tsquery, 'SELECT planter.words()') IS NOT NULL)",
+}
+PLANTER = """
+    CREATE ROLE planter;
+    CREATE SCHEMA planter AUTHORIZATION planter;
+    SET ROLE planter;
+    CREATE FUNCTION planter.judge(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN true; END';
+    CREATE DOMAIN planter.d AS int CHECK (planter.judge(VALUE));
+    CREATE FUNCTION planter.apart(int, int) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+    CREATE FUNCTION planter.order(int, int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN 0; END';
+    RESET ROLE;
+    CREATE SCHEMA own;
+    CREATE TABLE planted (id int PRIMARY KEY, x int);
+"""
+GONE = "DROP TABLE planted; DROP SCHEMA own CASCADE; DROP OWNED BY planter CASCADE; DROP ROLE planter"
+
+
 @pytest.mark.parametrize("what", TABLES)
 def test_a_table_with_code_of_others_is_refused(levels: Levels, what: str) -> None:
     admin = levels.database.connect()
-    admin.execute(
-        """
-        CREATE ROLE planter;
-        CREATE SCHEMA planter AUTHORIZATION planter;
-        SET ROLE planter;
-        CREATE FUNCTION planter.judge(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN true; END';
-        CREATE DOMAIN planter.d AS int CHECK (planter.judge(VALUE));
-        CREATE FUNCTION planter.apart(int, int) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
-        CREATE FUNCTION planter.order(int, int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN 0; END';
-        RESET ROLE;
-        CREATE SCHEMA own;
-        CREATE TABLE planted (id int PRIMARY KEY, x int);
-        """
-    )
+    admin.execute(PLANTER)
     try:
         admin.execute(TABLES[what])
         with pytest.raises(psycopg.Error, match="no superuser"):
             admin.execute("SELECT discreet.mls_table('planted', ARRAY['id'])")
     finally:
-        admin.execute("DROP TABLE planted; DROP SCHEMA own CASCADE; DROP OWNED BY planter CASCADE; DROP ROLE planter")
+        admin.execute(GONE)
+
+
+@pytest.mark.parametrize("what", FROM_A_STRING)
+def test_a_table_that_runs_sql_from_a_string_is_refused(levels: Levels, what: str) -> None:
+    admin = levels.database.connect()
+    admin.execute(PLANTER)
+    try:
+        admin.execute(FROM_A_STRING[what])
+        with pytest.raises(psycopg.Error, match="which may run SQL of others"):
+            admin.execute("SELECT discreet.mls_table('planted', ARRAY['id'])")
+    finally:
+        admin.execute(GONE)
+
+
+ADDED_LATER = {
+    "ALTER TABLE planted_mls ADD CONSTRAINT later CHECK (planter.judge(x)) NOT VALID": "constraint later",
+    "CREATE INDEX later ON planted_mls (planter.judge(x))": "index public.later",
+    "ALTER TABLE planted_mls ALTER x SET DEFAULT planter.judge(1)::int": "default value for column x",
+    "ALTER TABLE planted_mls ADD CONSTRAINT later CHECK (query_to_xml('SELECT 1', true, true, '') IS NOT NULL)":
+        "constraint later",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("added", ADDED_LATER)
+def test_what_is_added_to_the_hidden_table_later_is_named(levels: Levels, added: str) -> None:
+    admin = levels.database.connect()
+    admin.execute(PLANTER)
+    found = "SELECT status, finding FROM discreet.check_installation() WHERE item = 'foreign code'"
+    try:
+        admin.execute("SELECT discreet.mls_table('planted', ARRAY['id'])")
+        assert admin.execute(found).fetchall() == []
+        admin.execute(added)
+        ((status, finding),) = admin.execute(found).fetchall()
+        assert status == "problem"
+        assert str(finding).startswith(ADDED_LATER[added])
+    finally:
+        admin.execute("SELECT discreet.mls_drop('planted')")
+        admin.execute(GONE.replace("DROP TABLE planted;", ""))
 
 
 def test_types_and_functions_of_superusers_are_accepted(levels: Levels) -> None:

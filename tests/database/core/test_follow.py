@@ -238,3 +238,15 @@ def test_other_peoples_ddl_does_not_wait_for_a_curator(database: Database, curat
     connection.execute("SET lock_timeout = '2s'; CREATE TABLE own.t (a int); ALTER TABLE own.t RENAME a TO b")
     connection.execute("DROP TABLE own.t")
     busy.commit()
+
+
+def test_a_transaction_that_becomes_read_only_is_followed(carol: Connection) -> None:
+    carol.execute("BEGIN; ALTER TABLE hr.person RENAME id TO number; SET TRANSACTION READ ONLY; COMMIT")
+    assert carol.execute(TABLES).fetchall() == [("hr.person", "number")]
+
+
+def test_it_stays_read_only(carol: Connection) -> None:
+    carol.execute("BEGIN; ALTER TABLE hr.person RENAME id TO number; SET TRANSACTION READ ONLY")
+    with refused("25006", "cannot execute", None):
+        carol.execute("CREATE TABLE hr.other (id int)")
+    carol.execute("ROLLBACK")

@@ -75,6 +75,51 @@ def test_tables_that_inherit_share_their_people(carol: Connection, person: str) 
         carol.execute("SELECT discreet.protect('hr.guest', 'id', epsilon => 1)")
 
 
+JOINS = {
+    "a child": "ALTER TABLE hr.guest INHERIT hr.person",
+    "a common child": "CREATE TABLE hr.both () INHERITS (hr.person, hr.guest)",
+    "a child of a child": "CREATE TABLE hr.half () INHERITS (hr.person); ALTER TABLE hr.guest INHERIT hr.half",
+}
+
+
+@pytest.mark.parametrize("how", JOINS)
+def test_a_table_of_another_dataset_does_not_inherit_later(carol: Connection, person: str, how: str) -> None:
+    carol.execute("CREATE TABLE hr.guest (LIKE hr.person INCLUDING ALL)")
+    carol.execute("SELECT discreet.protect('hr.guest', 'id', epsilon => 1)")
+    with refused("55000", "would have two budgets", "discreet.unprotect()"):
+        carol.execute(JOINS[how])
+
+
+def test_a_partition_of_another_dataset_is_not_attached_later(carol: Connection) -> None:
+    carol.execute("CREATE TABLE hr.visit (person int, day int) PARTITION BY LIST (day)")
+    carol.execute("CREATE TABLE hr.visit_1 (person int, day int)")
+    carol.execute("SELECT discreet.protect('hr.visit', 'person', epsilon => 1)")
+    carol.execute("SELECT discreet.protect('hr.visit_1', 'person', epsilon => 1)")
+    attach = "ALTER TABLE hr.visit ATTACH PARTITION hr.visit_1 FOR VALUES IN (1)"
+    with refused("55000", "the people of hr.visit_1 would have two budgets", "discreet.unprotect()"):
+        carol.execute(attach)
+    carol.execute("SELECT discreet.unprotect('hr.visit_1')")
+    carol.execute(attach)
+
+
+def test_a_table_of_the_same_dataset_inherits_later(carol: Connection, person: str) -> None:
+    carol.execute("CREATE TABLE hr.guest (LIKE hr.person INCLUDING ALL)")
+    carol.execute("SELECT discreet.protect('hr.guest', 'id', dataset => 'people')")
+    carol.execute("ALTER TABLE hr.guest INHERIT hr.person")
+
+
+def test_inheritance_across_datasets_is_named(admin: Connection, carol: Connection, person: str) -> None:
+    """As it was made before it was refused."""
+    carol.execute("CREATE TABLE hr.guest () INHERITS (hr.person); CREATE TABLE hr.other (LIKE hr.person)")
+    carol.execute("SELECT discreet.protect('hr.guest', 'id', dataset => 'people')")
+    carol.execute("SELECT discreet.protect('hr.other', 'id', epsilon => 1)")
+    found = "SELECT finding FROM discreet.check_installation() WHERE item = 'divided people'"
+    assert admin.execute(found).fetchall() == []
+    admin.execute("UPDATE discreet._protected_table SET dataset = 'hr.other' WHERE relation = 'hr.guest'::regclass")
+    ((finding,),) = admin.execute(found).fetchall()
+    assert str(finding).startswith("inheritance links hr.guest (dataset hr.other) to hr.person (dataset people)")
+
+
 def test_a_foreign_key_of_a_partition_links_its_table(carol: Connection, person: str) -> None:
     carol.execute("CREATE TABLE hr.visit (person int) PARTITION BY LIST (person)")
     carol.execute("CREATE TABLE hr.visit_1 PARTITION OF hr.visit FOR VALUES IN (1)")

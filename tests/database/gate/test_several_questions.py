@@ -37,6 +37,26 @@ SHAPES = {
     "ask()": "SELECT discreet.ask($q${good}$q$, NULL, 'a'), discreet.ask($q${bad}$q$, NULL, 'b')",
     "own view": "SELECT ({good}), (SELECT n FROM work.bad)",
 }
+# calls by hand, each where another list of a plan node holds it
+A = "(discreet.ask($q${good}$q$, NULL, 'a') IS NOT NULL)"
+B = "(discreet.ask($q${bad}$q$, NULL, 'b') IS NOT NULL)"
+SHAPES_BY_HAND = {
+    "VALUES": f"VALUES ({A}), ({B})",
+    "LEFT JOIN": f"SELECT FROM generate_series(1, 2) a LEFT JOIN generate_series(1, 2) b ON {A} AND {B}",
+    "hashed join": f"SELECT FROM generate_series(1, 2) a LEFT JOIN generate_series(1, 2) b ON a = b AND {A} AND {B}",
+    "FULL JOIN": f"SELECT FROM generate_series(1, 2) a FULL JOIN generate_series(1, 2) b ON a = b AND {A} AND {B}",
+    "LIMIT": f"SELECT FROM generate_series(1, 2) LIMIT {A}::int OFFSET {B}::int",
+    "window": f"SELECT sum(1) OVER (ROWS BETWEEN {A}::int PRECEDING AND {B}::int FOLLOWING) FROM generate_series(1, 2)",
+    "TABLESAMPLE": f"SELECT FROM work.taken TABLESAMPLE system ({A}::int) REPEATABLE ({B}::int)",
+    "XMLTABLE": f"SELECT FROM XMLTABLE(({A}::text) PASSING ('<a/>'::xml) COLUMNS b text PATH 'b' DEFAULT {B}::text)",
+    "RETURNING": f"INSERT INTO work.taken VALUES (1) RETURNING {A}, {B}",
+    "ON CONFLICT": f"INSERT INTO work.once VALUES (1) ON CONFLICT (n) DO UPDATE SET n = {A}::int WHERE {B}",
+    "MERGE": f"MERGE INTO work.once o USING (VALUES (1)) v(n) ON o.n = v.n"
+    f" WHEN MATCHED AND {A} THEN UPDATE SET n = {B}::int",
+    "function in FROM": f"SELECT FROM generate_series(1, {A}::int, 1 + {B}::int)",
+    "GROUP BY": f"SELECT count(*) FROM generate_series(1, 2) GROUP BY {A}, {B}",
+    "FILTER": f"SELECT count(*) FILTER (WHERE {A}) FROM generate_series(1, 2) HAVING {B}",
+}
 
 
 @pytest.fixture
@@ -44,6 +64,7 @@ def worker(asker: Asker) -> Iterator[Asker]:
     """An analyst with a schema of her own."""
     asker.admin.execute(f"CREATE SCHEMA work AUTHORIZATION {asker.role}")
     asker.plain("CREATE TABLE work.taken (n bigint)")
+    asker.plain("CREATE TABLE work.once (n bigint PRIMARY KEY); INSERT INTO work.once VALUES (1)")
     yield asker
     asker.connection.execute("ROLLBACK; DEALLOCATE ALL")
     asker.admin.execute("DROP SCHEMA work CASCADE")
@@ -70,6 +91,13 @@ def test_nothing_is_paid_when_one_is_refused(worker: Asker, shape: str, bad: str
     assert code_of(worker, SHAPES[shape].format(good=GOOD, bad=bad)) == code
     assert worker.charges() == []
     assert worker.truth("SELECT code FROM discreet._refusal") == [(code,)]
+
+
+@pytest.mark.parametrize("shape", SHAPES_BY_HAND)
+def test_nothing_is_paid_wherever_a_call_stands(worker: Asker, shape: str) -> None:
+    worker.connection.execute("BEGIN")
+    assert code_of(worker, SHAPES_BY_HAND[shape].format(good=GOOD, bad=TRACKER)) == "DP002"
+    assert worker.charges() == []
 
 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "own view"])

@@ -79,12 +79,15 @@ def sets_of(item: Any) -> list[list[Any]]:
         return [[node for part in content for node in part]]
     if kind == "ROLLUP":
         return [[node for part in content[:n] for node in part] for n in range(len(content), -1, -1)]
-    if len(content) > MOST_SETS.bit_length():
-        refuse(f"more than {MOST_SETS} grouping sets", item)
     if kind == "CUBE":
+        if 2 ** len(content) > MOST_SETS:
+            refuse(f"more than {MOST_SETS} grouping sets", item)
         chosen = [some for n in range(len(content), -1, -1) for some in combinations(content, n)]
         return [[node for part in some for node in part] for some in chosen]
-    return [nodes for part in item.content for nodes in sets_of(part)]
+    listed = [nodes for part in item.content for nodes in sets_of(part)]
+    if len(listed) > MOST_SETS:
+        refuse(f"more than {MOST_SETS} grouping sets", item)
+    return listed
 
 
 def row_items(node: Any) -> list[Any]:

@@ -9,6 +9,7 @@ from discreet.core.curation import Relation
 from discreet.core.verdicts import judges
 from discreet.mls.conversion import OldColumn, OldTable
 from discreet.mls.table import Check, Child, Column, Generated, Reference, Table, identifier
+from discreet.server.mls_code import foreign_code
 from discreet.server.plpy import Plpy, run
 
 # equality as the default B-tree operator class of the type has it; with pg_catalog alone in the search path, a type
@@ -46,43 +47,10 @@ COLUMNS = """
 
 # each with what to do about it
 OBSTACLES = """
-    -- all code that runs when a row is written or compared: a type of a superuser may contain a domain of another role
-    WITH RECURSIVE needed (class, object) AS (
-        (SELECT 'pg_class'::regclass::oid, :oid::oid
-         UNION ALL SELECT 'pg_class'::regclass, indexrelid FROM pg_index WHERE indrelid = :oid::oid
-         UNION ALL SELECT 'pg_constraint'::regclass, oid FROM pg_constraint WHERE conrelid = :oid::oid
-         UNION ALL SELECT 'pg_attrdef'::regclass, oid FROM pg_attrdef WHERE adrelid = :oid::oid)
-        UNION SELECT found.class, found.object
-        FROM needed n CROSS JOIN LATERAL (
-            SELECT d.refclassid AS class, d.refobjid AS object FROM pg_depend d
-            WHERE d.classid = n.class AND d.objid = n.object
-              AND d.refclassid IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass,
-                                   'pg_opclass'::regclass, 'pg_opfamily'::regclass)
-            -- what the catalog records the other way round: CHECKs of domains, attributes, members of operator classes
-            UNION ALL SELECT 'pg_constraint'::regclass, k.oid FROM pg_constraint k
-            WHERE n.class = 'pg_type'::regclass AND k.contypid = n.object
-            UNION ALL SELECT 'pg_class'::regclass, t.typrelid FROM pg_type t
-            WHERE n.class = 'pg_type'::regclass AND t.oid = n.object AND t.typrelid <> 0
-            UNION ALL SELECT 'pg_opclass'::regclass, k.oid FROM pg_opclass k
-            WHERE n.class = 'pg_type'::regclass AND k.opcintype = n.object AND k.opcdefault
-            UNION ALL SELECT d.classid, d.objid FROM pg_depend d
-            WHERE n.class IN ('pg_opclass'::regclass, 'pg_opfamily'::regclass)
-              AND d.refclassid = n.class AND d.refobjid = n.object
-              AND d.classid IN ('pg_amop'::regclass, 'pg_amproc'::regclass)
-        ) found
-    )
     -- the view's triggers and the acts of officers run with the rights of the extension, and the owner's code within
     SELECT format('belongs to %s, who is no superuser', c.relowner::regrole) AS what,
         'Let a superuser own it; its grants decide who may use it.' AS hint
     FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner WHERE c.oid = :oid::oid AND NOT r.rolsuper
-    UNION ALL SELECT format('depends on %s, which is no superuser''s', pg_describe_object(n.class, n.object, 0)),
-        'Let a superuser own it, or do without it.'
-    FROM needed n
-    LEFT JOIN pg_proc p ON n.class = 'pg_proc'::regclass AND p.oid = n.object
-    LEFT JOIN pg_operator o ON n.class = 'pg_operator'::regclass AND o.oid = n.object
-    LEFT JOIN pg_type t ON n.class = 'pg_type'::regclass AND t.oid = n.object
-    JOIN pg_roles r ON r.oid = coalesce(p.proowner, o.oprowner, t.typowner)
-    WHERE NOT r.rolsuper
     UNION ALL SELECT 'is partitioned' AS what, 'Make each partition a table of its own.' AS hint
     FROM pg_class WHERE oid = :oid::oid AND relkind = 'p'
     UNION ALL SELECT 'is a partition, or inherits', 'Detach it first.' FROM pg_inherits WHERE inhrelid = :oid::oid
@@ -177,7 +145,10 @@ def read_table(plpy: Plpy, source: Relation) -> tuple[OldTable, list[str], dict[
     old = OldTable(
         source.schema, source.name, tuple(every), tuple(checks),
         tuple((row["name"], frozenset(row["columns"] or ())) for row in keys),
-        tuple((row["what"], row["hint"]) for row in run(plpy, OBSTACLES, oid=oid)),
+        (
+            *((row["what"], row["hint"]) for row in run(plpy, OBSTACLES, oid=oid)),
+            *dict.fromkeys((row["problem"], row["hint"]) for row in foreign_code(plpy, oid)),
+        ),
     )  # fmt: skip
     constraints = [check.name for check in checks] + [row["conname"] for row in keys if row["conname"] is not None]
     former = {

@@ -11,6 +11,7 @@ from pathlib import Path
 import discreet
 from discreet.core.declarations import ENCODING, OTHER_DATABASE
 from discreet.core.parser import load_parser
+from discreet.server.mls_code import foreign_code
 from discreet.server.ops_openings import PROBLEM, WARNING, Finding, closed_schemas, definer_functions, readable_views
 from discreet.server.plpy import Plpy, run
 
@@ -37,7 +38,7 @@ def findings(plpy: Plpy) -> Iterator[Finding]:
         version, interpreter, dependencies, encoding, library, ledger, event_triggers, group_roles, direct_readers,
         missing_limits, published_tables,
         divided_people, wrong_units, watching_roles, cleared_roles, hidden_readers, trigger_holders,
-        foreign_triggers, side_doors, statement_statistics,
+        foreign_triggers, foreign_code_below_views, side_doors, statement_statistics,
         definer_functions, readable_views, closed_schemas,
     ]  # fmt: skip
     for check in checks:
@@ -261,20 +262,27 @@ def published_tables(plpy: Plpy) -> Iterator[Finding]:
 
 
 def divided_people(plpy: Plpy) -> Iterator[Finding]:
-    """A foreign key, or a reference of a multilevel table, made after both tables were protected."""
+    """A link that was made after both tables were protected, or came with a restored dump."""
     rows = run(
         plpy,
-        "SELECT k.child::regclass::text AS child, k.parent::regclass::text AS parent, c.dataset, p.dataset AS other"
-        " FROM (SELECT conrelid, confrelid FROM pg_constraint WHERE contype = 'f' UNION ALL"
-        " SELECT child, parent FROM discreet._multilevel_reference) k(child, parent)"
+        "WITH RECURSIVE above(child, parent) AS (SELECT inhrelid, inhparent FROM pg_inherits UNION"
+        " SELECT a.child, i.inhparent FROM above a JOIN pg_inherits i ON i.inhrelid = a.parent)"
+        " SELECT DISTINCT k.child::regclass::text AS child, k.parent::regclass::text AS parent, c.dataset,"
+        " p.dataset AS other, k.link"
+        " FROM (SELECT conrelid, confrelid, 'a foreign key links' FROM pg_constraint WHERE contype = 'f' UNION ALL"
+        " SELECT child, parent, 'a foreign key links' FROM discreet._multilevel_reference UNION ALL"
+        " SELECT child, parent, 'inheritance links' FROM above UNION ALL"
+        # a child of both
+        " SELECT a.parent, b.parent, 'a common child links' FROM above a JOIN above b USING (child)"
+        " WHERE a.parent < b.parent) k(child, parent, link)"
         " JOIN discreet._protected_table c ON c.relation = k.child"
-        " JOIN discreet._protected_table p ON p.relation = k.parent WHERE c.dataset <> p.dataset ORDER BY 1",
+        " JOIN discreet._protected_table p ON p.relation = k.parent WHERE c.dataset <> p.dataset ORDER BY 1, 2",
     )
     for row in rows:
         yield (
             "divided people",
             WARNING,
-            f"a foreign key links {row['child']} (dataset {row['dataset']}) "
+            f"{row['link']} {row['child']} (dataset {row['dataset']}) "
             f"to {row['parent']} (dataset {row['other']}): "
             "the same people have two budgets",
         )
@@ -403,6 +411,19 @@ def foreign_triggers(plpy: Plpy) -> Iterator[Finding]:
             f"{row['relation']} of a multilevel table has {row['what']}, which is not discreet's and does not run: "
             f"DROP {row['what']} ON {row['relation']}",
         )
+
+
+def foreign_code_below_views(plpy: Plpy) -> Iterator[Finding]:
+    """CHECKs, indexes and defaults that were put on the hidden table of a multilevel one, and call code of others."""
+    tables = run(plpy, "SELECT base::oid AS base, relation::text AS view FROM discreet._multilevel_table ORDER BY 2")
+    for table in tables:
+        for row in foreign_code(plpy, table["base"]):
+            yield (
+                "foreign code",
+                PROBLEM,
+                f"{row['root']}, below multilevel table {table['view']}, {row['problem']}: it runs with the rights of "
+                "whoever writes, officers and superusers among them. Drop it, or let a superuser own what it calls",
+            )
 
 
 def side_doors(plpy: Plpy) -> Iterator[Finding]:

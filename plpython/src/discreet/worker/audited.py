@@ -181,6 +181,7 @@ def look(gate: Any, asked: AuditedAsked, kept: Kept) -> Found:
             sql=statement,
         )
         found = [(json.loads(row["answer"]), row["people"]) for row in shown]
+        gate.refuse_changed()
     except Exception as error:
         session.log(f"discreet: {type(error).__name__} after the data was touched: {error}")
         raise TouchedDataError from None

@@ -102,6 +102,7 @@ class Gate:
         self.finish_sql = finish
         self.label: SessionLabel | None = None
         self.under_lock: Iterable[Any] = ()
+        self._planned_on: tuple[tuple[Any, ...], dict[str, Any]] | None = None
 
     # -- answering
 
@@ -229,6 +230,7 @@ class Gate:
             described = self.looked_up(path, relations, functions)
             asked = self.understood(sql, tree, described, wish, path)
             if self.described(self.told(path, relations, functions), self.under_lock) == described:
+                self._planned_on = (path, relations, functions), described
                 return asked
         raise RefusedShapeError("the tables of the question are being altered", "Ask again.")
 
@@ -284,13 +286,25 @@ class Gate:
 
     def described(self, told: dict[str, Any], seen: Iterable[Any]) -> dict[str, Any]:
         """What names mean, without what cannot be trusted; `seen`: what the session says of the relations."""
-        described = told | {"relations": trusted(told["relations"], seen)}
+        places = [relation["place"] for relation in told["relations"]]
+        described = told | {"relations": trusted(told["relations"], seen), "places": places}
         citus.refuse_what_does_not_hold(self.session, described["relations"])
         if self.label is None and any(relation["multilevel"] for relation in described["relations"]):
             self.label = held_label(self.session)
         # what is answered at a label is not what is answered at another
         described["label"] = None if self.label is None else self.label.bits
         return described
+
+    def refuse_changed(self) -> None:
+        """Raises where names no longer mean what the question was planned on, once its statements have run.
+
+        A part can join a table, and a schema take the name of another, under the locks of the question: what was read
+        is then not what was planned. Whatever was read is locked by now, so no part of it can have left again.
+        """
+        assert self._planned_on is not None
+        names, described = self._planned_on
+        if self.looked_up(*names) != described:
+            raise TouchedDataError
 
     def priced(self, plan: Any, described: dict[str, Any], wish: Wish) -> Asked:
         """A plan with its price, once the server has understood what will be run."""
@@ -299,6 +313,7 @@ class Gate:
         delta = self.delta(plan)
         sets = len(plan.grouping.sets)
         amount = plan.own_amount + (price.amount if price else 0)
+        described = {name: value for name, value in described.items() if name != "places"}
         fingerprint = json.dumps(
             [plan.answer_sql, repr(plan), decimal_text(worth), wish.parameters, described],
             sort_keys=True,
@@ -498,7 +513,9 @@ class Gate:
                 of_sets = (totals(self.session, asked.plan, keys, asked.acting) for keys in sets)
             else:
                 of_sets = iter(personal.totals_of_payers(self.session, asked.plan, asked.epsilon, asked.acting))
-            for keys, terms, found in zip(sets, asked.terms, of_sets, strict=True):
+            every = list(of_sets)
+            self.refuse_changed()
+            for keys, terms, found in zip(sets, asked.terms, every, strict=True):
                 known = domain_groups(asked.plan, keys, asked.texts)
                 rows += measure(asked.plan, terms, known, found)
         except Exception as error:

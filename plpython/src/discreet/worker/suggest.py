@@ -45,4 +45,5 @@ class BoundsGate(Gate):
             raise UndefinedObjectError(f"there is no table {self._relation}", "Name a protected table.")
         name = found[0]["schema"], found[0]["name"]
         described = self.looked_up(path, [name], set())
+        self._planned_on = (path, [name], set()), described
         return self.priced(bounds_plan(schema_from_json(described), *name, self._column), described, wish)

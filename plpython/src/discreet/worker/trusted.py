@@ -85,7 +85,7 @@ def as_seen(relation: dict[str, Any], row: Row) -> dict[str, Any]:
     ]
     hides_rows = relation["row_security"] or row["row_security"]
     # what is described is part of the key of a stored answer, which no version of the data is
-    known = {name: value for name, value in relation.items() if name != "files"}
+    known = {name: value for name, value in relation.items() if name not in ("files", "place")}
     return known | {
         "unique_keys": kept, "protection": protection, "columns": columns, "row_security": hides_rows,
     }  # fmt: skip
