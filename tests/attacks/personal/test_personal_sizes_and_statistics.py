@@ -11,22 +11,26 @@ WRITES = """
     WHERE c.relnamespace = 'discreet'::regnamespace AND c.relname LIKE '\\_personal%' ORDER BY 1
 """
 
-LEDGERS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'discreet ledger'"
+# a worker reports what it has written before it is idle, a session when it ends
+AT_WORK = """
+    SELECT pid FROM pg_stat_activity
+    WHERE application_name LIKE 'discreet%%' AND state <> 'idle' OR pid = %s
+"""
 
 
 def written(village: Village, question: str) -> list[tuple[object, ...]]:
-    """How the sizes and counts change by a question; a fresh session, whose ledger connection then ends and reports."""
+    """How the sizes and counts change by a question of a fresh session, when all have reported what they wrote."""
     before = village.nora.execute(WRITES).fetchall()
-    others = set(village.admin.execute(LEDGERS).fetchall())
     session = village.connect()
+    backend = session.info.backend_pid
     village.ask(question, connection=session)
     session.close()
     for _ in range(600):
-        if set(village.admin.execute(LEDGERS).fetchall()) <= others:
+        if village.admin.execute(AT_WORK, [backend]).fetchall() == []:
             break
         time.sleep(0.1)
     else:
-        pytest.fail("the ledger connection of the session does not end")
+        pytest.fail("the workers have not finished")
     after = village.nora.execute(WRITES).fetchall()
     return [
         (old[0], *(int(str(b)) - int(str(a)) for a, b in zip(old[1:], new[1:], strict=True)))
