@@ -34,10 +34,11 @@ from discreet.gate.functions import DATE_FIELDS, FUNCTIONS, TRUNCATIONS
 from discreet.gate.names import Names
 from discreet.gate.parse import nodes
 from discreet.gate.post import PostProcessing
+from discreet.gate.printer import printed
 from discreet.gate.schema import Family
 from discreet.gate.sources import Sources
 from discreet.gate.times import UNITS
-from discreet.gate.values import Value
+from discreet.gate.tree import Expression
 
 NUMBERS = ("i2", "i4", "i8", "n", "f4", "f8")
 MOMENTS = ("d", "ts", "tz")
@@ -355,7 +356,7 @@ def scope() -> Expressions:
     return Expressions(Names(Sources(edges.schema(), ()).table(node).names, ()))
 
 
-def native(case: Case) -> Value | None:
+def native(case: Case) -> Expression | None:
     """What the gate makes of the expression, with the SQL that it would run; None where it refuses it."""
     node = parse_sql(f"SELECT {case.text}")[0].stmt.targetList[0].val
     try:
@@ -444,7 +445,7 @@ def test_the_gate_computes_what_postgresql_computes(edge_values: Connection, kin
     found: list[str] = []
     for first in range(0, len(accepted), 40):
         part = accepted[first : first + 40]
-        given = gate_values(edge_values, [value.sql for _, value in part])
+        given = gate_values(edge_values, [printed(value) for _, value in part])
         for (case, value), texts in zip(part, given, strict=True):
             found += list(differences(edge_values, case, value.native_type, texts))[:3]
     assert found == [], "\n".join(found)

@@ -26,11 +26,15 @@ from discreet.gate.propagation import released_key
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, Column, Dataset, Family, Relation, Schema
 from discreet.gate.sources import Sources
-from discreet.gate.values import identifier
+from discreet.gate.traces import trace
+from discreet.gate.tree import Column as ColumnOf
+from discreet.gate.tree import Expression, Own, SystemColumn, Table, Type
+from discreet.gate.values import number_constant
 
 # A column of fewer possible values has no secret that a sum keeps.
 FEWEST_VALUES = 100
 INTEGERS = ("smallint", "integer")
+VERSION = Type(Family.OTHER)
 
 
 @dataclass(frozen=True)
@@ -39,9 +43,8 @@ class Subject:
 
     column: int
     sensitive: bool
-    sql: str
-    condition: str | None
-    family: Family = Family.OTHER
+    value: Expression | None
+    condition: Expression | None
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,13 @@ class AuditedPlan:
 
     relation: Relation
     source: Source
-    conditions: tuple[str, ...]
+    conditions: tuple[Expression, ...]
     grouping: Grouping
     aggregates: tuple[ExactAggregate, ...]
     dataset: Dataset
     answer_sql: str
     output: tuple[str, ...]
-    levels: tuple[Level, ...] = field(repr=False, compare=False)
+    levels: tuple[Level, ...] = field(compare=False)
 
     @property
     def answer_columns(self) -> list[tuple[str, str]]:
@@ -74,11 +77,11 @@ class AuditedPlan:
         return keys + [(f"a{n}", aggregate.result_type) for n, aggregate in enumerate(self.aggregates)]
 
     @property
-    def filters(self) -> tuple[str | None, ...]:
+    def filters(self) -> tuple[Expression | None, ...]:
         """The FILTERs of aggregates, each of which makes query sets of its own; None: no FILTER."""
         return tuple(dict.fromkeys(aggregate.subject.condition for aggregate in self.aggregates)) or (None,)
 
-    def columns(self, condition: str | None) -> tuple[int, ...]:
+    def columns(self, condition: Expression | None) -> tuple[int, ...]:
         """The sensitive columns whose sums are asked for under a FILTER."""
         subjects = [one.subject for one in self.aggregates if one.kind != "count"]
         return tuple(dict.fromkeys(s.column for s in subjects if s.sensitive and s.condition == condition))
@@ -97,15 +100,23 @@ class AuditedSources(Sources):
         if relation.protection is None:
             return source
         (named,) = source.names
+        assert isinstance(source.unit, ColumnOf)
+        assert isinstance(source.rows, Table)
         # what may not be used but as it is, the gate knows as columns that name people
         columns = {
-            name: replace(value, identifies=not base_column(value, self.tables).public)
+            name: replace(value, identifies=not relation.columns[value.name].public)
             for name, value in named.columns.items()
+            if isinstance(value, ColumnOf)
         }
-        alias = identifier(named.alias)
-        row = f"{alias}.tableoid, {alias}.xmin, {alias}.ctid, {self._seed}::pg_catalog.int8"
-        unit = f"discreet._person({alias}.{identifier(relation.protection.unit)}, {row})"
-        return replace(source, names=(replace(named, columns=columns, unit=unit),), unit=unit)
+        place, alias = source.rows.place, source.rows.alias
+        system: list[Expression] = [
+            SystemColumn(place, "tableoid", alias, type=VERSION),
+            SystemColumn(place, "xmin", alias, type=VERSION),
+            SystemColumn(place, "ctid", alias, type=VERSION),
+        ]
+        secret = number_constant(self._seed, Family.INT)
+        unit = Own("_person", (source.unit, *system, secret), type=VERSION)
+        return replace(source, names=(replace(named, columns=columns),), unit=unit)
 
 
 class AuditedPlanner(Planner):
@@ -168,9 +179,9 @@ def audited_plan(
         raise changed from None
 
 
-def base_column(value: Any, tables: dict[int, Relation]) -> Column:
+def base_column(value: Expression, tables: dict[int, Relation]) -> Column:
     """The column of a table that a value is, as it is."""
-    (item,) = value.trace.items
+    (item,) = trace(value).items
     return tables[item.row].columns[item.column]
 
 
@@ -184,7 +195,7 @@ def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: dict[i
     if node.agg_star or not node.args:
         if name != "count":
             refuse(f"{name}(*)", node)
-        return ExactAggregate("count", Subject(0, False, "*", condition), "int8")
+        return ExactAggregate("count", Subject(0, False, None, condition), "int8")
     if len(node.args) != 1 or not isinstance(node.args[0], ast.ColumnRef):
         refuse(
             f"{name}() of an expression",
@@ -192,9 +203,9 @@ def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: dict[i
             "One sum could encode everybody's value: exact answers are about bare columns.",
         )
     value = expressions.value(node.args[0], may_identify=True)
-    if value.column is None or len(value.trace.items) != 1:
+    if value.raw is None or len(trace(value).items) != 1:
         refuse(f"{name}() of an expression", node, "Exact answers are about bare columns.")
-    (item,) = value.trace.items
+    (item,) = trace(value).items
     protected = tables[item.row].protection is not None
     column = base_column(value, tables)
     sensitive = protected and not column.public
@@ -205,12 +216,12 @@ def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: dict[i
             "How many have a value is a secret too: the column must be NOT NULL.",
         )
     if name == "count":
-        return ExactAggregate("count", Subject(0, False, value.sql, condition), "int8")
+        return ExactAggregate("count", Subject(0, False, value, condition), "int8")
     if column.family not in NUMBERS:
         refuse(f"{name}() of {column.family.value}", node)
     if sensitive:
         refuse_few_values(column, node)
-    subject = Subject(column.number, sensitive, value.sql, condition, column.family)
+    subject = Subject(column.number, sensitive, value, condition)
     return ExactAggregate(name, subject, result_type(name, column))
 
 

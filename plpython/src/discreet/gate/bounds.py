@@ -12,7 +12,8 @@ from discreet.gate.expressions import Expressions, type_names
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.values import Value, typed_literal
+from discreet.gate.tree import Expression
+from discreet.gate.values import content, is_untyped, typed_literal
 
 # types of numbers, each of which PostgreSQL takes for the next when it looks for a common one, by all their names
 WIDENING = (
@@ -32,10 +33,11 @@ BITS_OF_WHOLE = {31: "integer", 63: "bigint"}
 def constant(node: Any, family: Family, what: str, expressions: Expressions) -> Fraction:
     """The number of a constant, dates as days and timestamps as seconds since 1970."""
     held = expressions.value(node)
-    if held.untyped is not None:
-        if held.untyped.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
+    if is_untyped(held):
+        text = content(held) or ""
+        if text.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
             refuse_constant(what, node)
-        held = typed_literal(held.untyped, family, node)
+        held = typed_literal(text, family, node)
     if not is_constant(node) or held.interval is None or held.family not in KINDS.get(family, NUMBERS):
         refuse_constant(what, node)
     if held.interval.lower != held.interval.upper or not held.interval.usable:
@@ -59,7 +61,7 @@ def refuse_constant(what: str, node: Any) -> NoReturn:
     )
 
 
-def asked_bounds(value: Value, lower: Any, upper: Any, expressions: Expressions) -> Interval:
+def asked_bounds(value: Expression, lower: Any, upper: Any, expressions: Expressions) -> Interval:
     """Between which values are clamped; any value of a row has a place then, whether its column has bounds or not."""
     if value.family not in NUMBERS | TIMES:
         refuse(f"bounds of {value.family.value}", lower, "Numbers, dates and timestamps have bounds.")
@@ -74,7 +76,7 @@ def asked_epsilon(node: Any, expressions: Expressions) -> Fraction:
     return parse_epsilon(constant(node, Family.NUMERIC, "an epsilon", expressions))
 
 
-def common_type(value: Value, bounds: list[Any], expressions: Expressions) -> str:
+def common_type(value: Expression, bounds: list[Any], expressions: Expressions) -> str:
     """The type that PostgreSQL gives to a value and its bounds together."""
     if value.family not in NUMBERS:
         return value.native_type
@@ -88,7 +90,7 @@ def constant_type(node: Any, expressions: Expressions) -> str | None:
     if isinstance(node, ast.TypeCast):
         return type_names(node.typeName, node)[-1]
     held = expressions.value(node)
-    if held.untyped is not None or held.interval is None:
+    if is_untyped(held) or held.interval is None:
         return None
     if held.family is not Family.INT:
         return "numeric"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -15,10 +15,14 @@ from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Column, Family, Relation
 from discreet.gate.traces import Comparison
-from discreet.gate.values import SHOWN_TYPES, UNLIMITED, Value, collated, identifier, literal, schema_qualified
+from discreet.gate.tree import BLANK_PADDED, BOOLEAN, SHOWN_TYPES, Constant, Expression, NullTest, Rows, Type
+from discreet.gate.tree import Column as ColumnOf
+from discreet.gate.values import boolean_constant
 
 WHOLE_TYPES = {"smallint", "integer", "bigint"}
 TEXT_TYPES = {"text", "character varying"}
+# Written without a length, these would mean a length of 1.
+UNLIMITED = {"character": BLANK_PADDED, "bit": 'pg_catalog."bit"'}
 
 
 @dataclass(frozen=True)
@@ -59,45 +63,41 @@ def widest(a: int | None, b: int | None) -> int | None:
 
 @dataclass(frozen=True)
 class Named:
-    """One name in FROM, and its columns; `never_null`: columns of a table that are NOT NULL.
-
-    Sets are in no repr: their order differs from session to session, and the key of a stored answer must not.
-    """
+    """One name in FROM, and its columns; `unit_columns`: those that hold the person of a row, or NULL."""
 
     alias: str
-    columns: Mapping[str, Value]
-    unit: str | None = None
-    unit_columns: frozenset[str] = field(default=frozenset(), repr=False)
-    unique_keys: tuple[frozenset[str], ...] = field(default=(), repr=False)
-    hidden: frozenset[str] = field(default=frozenset(), repr=False)
-    never_null: frozenset[str] = field(default=frozenset(), repr=False)
+    columns: Mapping[str, Expression]
+    unit_columns: frozenset[str] = frozenset()
+    unique_keys: tuple[frozenset[str], ...] = ()
+    hidden: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Source:
-    """Rows with their person: `unit` is native SQL, None for public rows.
+    """Rows with their person: `unit` is the expression that names it, None for public rows.
 
-    `compared`: what decides which rows these are; `owned`: every row has a person; `family`: of the unit's type;
-    `people`: the columns by which foreign keys know them, None where no key tells;
-    `whole_table`: all rows of one protected table, of which none is hidden from who reads them.
+    `compared`: what decides which rows these are; `owned`: every row has a person; `people`: the columns by which
+    foreign keys know them, None where no key tells; `whole_table`: all rows of one protected table, of which none is
+    hidden from who reads them.
     """
 
-    sql: str
+    rows: Rows
     names: tuple[Named, ...]
-    unit: str | None
+    unit: Expression | None
     dataset: str | None
     single: bool
     limits: Limits = field(default_factory=Limits)
     filtered: bool = False
-    compared: frozenset[Comparison] = field(default=frozenset(), repr=False)
+    compared: frozenset[Comparison] = frozenset()
     owned: bool = False
-    family: Family | None = None
-    people: frozenset[str] | None = field(default=None, repr=False)
+    people: frozenset[str] | None = None
     whole_table: bool = False
 
-    def with_people(self, conditions: list[str]) -> list[str]:
+    def with_people(self, conditions: Iterable[Expression]) -> tuple[Expression, ...]:
         """These conditions, and that a row has a person."""
-        return conditions if self.unit is None or self.owned else [*conditions, f"({self.unit} IS NOT NULL)"]
+        if self.unit is None or self.owned:
+            return tuple(conditions)
+        return (*conditions, NullTest(self.unit, True, type=BOOLEAN, nullable=False))
 
 
 def people_of_both(left: Source, right: Source, node: Any) -> frozenset[str] | None:
@@ -123,7 +123,7 @@ class Names:
         self._names = names
         self._parameters = parameters
 
-    def column(self, node: ast.ColumnRef) -> Value:
+    def column(self, node: ast.ColumnRef) -> Expression:
         named, column = self.find(node)
         return named.columns[column]
 
@@ -150,14 +150,10 @@ class Names:
             refuse(f"parameter ${number} has no value", node, "Give the values in params => ARRAY[…].")
         return self._parameters[number - 1]
 
-    def weight(self, sql: str) -> int:
-        columns = (column for named in self._names for column in named.columns.values() if column.weight)
-        return len(sql) + sum(sql.count(column.sql) * column.weight for column in columns)
 
-
-def unit_sqls(source: Source) -> set[str]:
+def unit_values(source: Source) -> set[Expression]:
     """The columns that hold the person of a row, or NULL after a LEFT JOIN."""
-    return {named.columns[column].sql for named in source.names for column in named.unit_columns & named.columns.keys()}
+    return {named.columns[column] for named in source.names for column in named.unit_columns & named.columns.keys()}
 
 
 def is_hidden(node: Any, names: tuple[Named, ...]) -> bool:
@@ -184,9 +180,9 @@ def matched_columns(conjunct: Any, names: tuple[Named, ...]) -> set[tuple[str, s
     return {name for family, name in found if family is not Family.FLOAT} if len(found) == 1 else set()
 
 
-def same_people(left: Value, right: Value) -> bool:
+def same_people(left: Expression, right: Expression) -> bool:
     """Whether equal values name one person: compared as doubles, or without their last blanks, several people are."""
-    types = {left.type_name, right.type_name}
+    types = {left.type.name, right.type.name}
     if left.family is Family.OTHER:
         return len(types) == 1 and types <= SHOWN_TYPES
     return len(types) == 1 or types <= WHOLE_TYPES or types <= TEXT_TYPES
@@ -202,21 +198,24 @@ def column_names(relation: Relation, alias: ast.Alias | None) -> dict[str, str]:
     return called
 
 
-def column_value(alias: str, column: Column, relation: Relation) -> Value:
+def column_value(place: int, alias: str, column: Column, relation: Relation) -> ColumnOf:
+    """A column of a table at a place of the question, with what a curator has declared of it."""
+    of_type = Type(column.family, UNLIMITED.get(column.type_name, column.type_name))
     domain = None
-    native_type = UNLIMITED.get(column.type_name, column.type_name)
     if column.categories is not None:
-        domain = tuple(f"{literal(category)}::{schema_qualified(native_type)}" for category in column.categories)
+        domain = tuple(Constant(each, declared=True, type=of_type, nullable=False) for each in column.categories)
     elif column.family is Family.BOOL:
-        domain = ("true", "false")
-    named = Value(f"{identifier(alias)}.{identifier(column.name)}", column.family)
-    unit = relation.protection is not None and column.name == relation.protection.unit
-    return Value(
-        named.sql if unit else collated(named),
-        column.family,
-        None if column.bounds is None else Interval(*column.bounds),
-        domain,
+        domain = (boolean_constant(True), boolean_constant(False))
+    kept = relation.protection
+    return ColumnOf(
+        place,
         column.name,
-        type_name=native_type,
-        identifies=column.identifies and relation.protection is not None,
+        alias,
+        identifies=column.identifies and kept is not None,
+        is_unit=kept is not None and column.name == kept.unit,
+        type=of_type,
+        interval=None if column.bounds is None else Interval(*column.bounds),
+        domain=domain,
+        nullable=not column.not_null,
+        raw=column.name,
     )

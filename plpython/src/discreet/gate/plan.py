@@ -16,6 +16,7 @@ from discreet.gate.answer import Level, answer_sql, answer_with_errors, errors_o
 from discreet.gate.clauses import WithQueries, is_star, with_names, with_queries
 from discreet.gate.expressions import Expressions, function_name
 from discreet.gate.grouping import Grouping, group_by
+from discreet.gate.keys import key_of
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.names import Names, Source
 from discreet.gate.post import MEASURED, PostProcessing, measured_column
@@ -24,28 +25,30 @@ from discreet.gate.propagation import Dependence, released_aggregate, released_k
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Dataset, Schema, View
 from discreet.gate.sources import Sources
-from discreet.gate.traces import Comparison
+from discreet.gate.traces import Comparison, all_comparisons, trace
 from discreet.gate.trackers import fixed_columns, refuse_trackers
-from discreet.personal.selection import Personal, paid_personally
+from discreet.gate.tree import Expression
+from discreet.personal.selection import Personal, paid, paid_personally
 
 
 @dataclass(frozen=True)
 class Plan:
     """A question that can be answered: what is measured about whom, and what is made of it.
 
-    `fixed_columns`: those that its conditions compare by value. `personal`: people pay for it themselves.
+    `fixed_columns`: those that the conditions of an aggregate compare by value, of the one that compares most.
+    `personal`: people pay for it themselves.
     """
 
     source: Source
-    conditions: tuple[str, ...]
+    conditions: tuple[Expression, ...]
     grouping: Grouping
     measurements: tuple[Measurement, ...]
     aggregates: tuple[Aggregate, ...]
     dataset: Dataset
     answer_sql: str
     output: tuple[str, ...]
-    levels: tuple[Level, ...] = field(repr=False, compare=False)
-    fixed_columns: tuple[str, ...] = field(default=(), repr=False)
+    levels: tuple[Level, ...] = field(compare=False)
+    fixed_columns: tuple[str, ...] = ()
     personal: Personal | None = None
 
     @property
@@ -85,6 +88,14 @@ class Plan:
     def errors(self) -> tuple[Dependence, ...]:
         """What the half-widths in the measured table are of."""
         return errors_of(self.levels)
+
+    def key(self) -> str:
+        """The canonical key of what is measured, and at whose expense: the same for all questions that measure it."""
+        payers = None if self.personal is None else (self.personal.schema, self.personal.table, self.personal.most)
+        return key_of(
+            self.source, self.conditions, self.grouping, self.measurements, self.aggregates, self.dataset.name,
+            self.dataset.accounting, self.dataset.neighbours, payers,
+        )  # fmt: skip
 
     def with_errors(self) -> Plan:
         """The same question, answered with a column <name>_error beside each noisy one."""
@@ -141,8 +152,8 @@ class Planner:
         if source.unit is None or source.dataset is None:
             refuse("a question without people", select, "It reads public tables only: ask PostgreSQL directly.")
         scope = Names(source.names, self._parameters)
-        expressions, keys = Expressions(scope), Expressions(scope)
-        grouping = group_by(select, keys)
+        expressions = Expressions(scope)
+        grouping = group_by(select, expressions)
         calls = list(aggregate_calls(select))
         several = any(function_name(call) == "avg" for call in calls)
         everybody = counts_everybody(source, conditions, grouping, self._schema.datasets[source.dataset])
@@ -151,10 +162,9 @@ class Planner:
 
         def column_of(node: Any) -> Any:
             if is_aggregate(node):
-                inside = Expressions(scope)
-                aggregate = about_people(compile_aggregate(node, inside, several), source)
-                aggregate = of_everybody(aggregate, node, scope) if everybody else aggregate
-                conditions_met.append(source.compared | inside.compared)
+                aggregate = about_people(compile_aggregate(node, expressions, several), source)
+                aggregate = of_everybody(aggregate) if everybody else aggregate
+                conditions_met.append(source.compared | all_comparisons(parts_of(aggregate)))
                 return measured_column(f"a{aggregates.setdefault(aggregate, len(aggregates))}")
             return key_column(node, expressions, grouping)
 
@@ -162,10 +172,9 @@ class Planner:
         answer = post.select(select, released_table(MEASURED), post.rewrite(select.havingClause))
         if not aggregates and not grouping.keys:
             refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
-        groups = [
-            frozenset({Comparison(grouping.keys[position].items) for position in positions} | keys.compared)
-            for positions in grouping.sets
-        ]
+        keys = [key.value for key in grouping.keys]
+        compared = all_comparisons(keys)
+        groups = [compared | {Comparison(trace(keys[place]).items) for place in places} for places in grouping.sets]
         refuse_trackers(conditions_met, groups, sources.tables)
         asked = counted_once(list(aggregates))
         measurements = list(dict.fromkeys(m for aggregate in asked for m in aggregate.measurements))
@@ -175,12 +184,15 @@ class Planner:
         released = {f"a{n}": released_aggregate(n, one.result_type) for n, one in enumerate(asked)}
         released |= {f"k{n}": released_key(n, key.native_type) for n, key in enumerate(grouping.keys)}
         level = Level.of(answer, MEASURED, lambda column: released[column.fields[-1].sval])
-        plan = Plan(
-            source, tuple(conditions), grouping, tuple(measurements), tuple(asked),
-            self._schema.datasets[source.dataset], answer_sql((level,)), level.names, (level,),
-            fixed_columns(max(conditions_met, key=len), sources.tables),
+        fixed = max((fixed_columns(met, sources.tables) for met in dict.fromkeys(conditions_met)), key=len)
+        dataset = self._schema.datasets[source.dataset]
+        personal = paid_personally(source, conditions, grouping, dataset, sources.tables.values())
+        if personal is not None:
+            conditions = [*conditions, paid(source)]
+        return Plan(
+            source, tuple(conditions), grouping, tuple(measurements), tuple(asked), dataset, answer_sql((level,)),
+            level.names, (level,), fixed, personal,
         )  # fmt: skip
-        return paid_personally(plan, sources.tables.values())
 
 
 def about_people(aggregate: Aggregate, source: Source) -> Aggregate:
@@ -190,6 +202,12 @@ def about_people(aggregate: Aggregate, source: Source) -> Aggregate:
         return aggregate
     people = replace(first, quantity=Quantity.PEOPLE, subject=Subject(None, first.subject.condition))
     return replace(aggregate, measurements=(people,))
+
+
+def parts_of(aggregate: Aggregate) -> Iterator[Expression]:
+    """The expressions that decide what of each row it adds up."""
+    for measurement in aggregate.measurements:
+        yield from (part for part in (measurement.subject.argument, measurement.subject.condition) if part is not None)
 
 
 def counted_once(aggregates: list[Aggregate]) -> list[Aggregate]:
@@ -269,13 +287,13 @@ def key_column(node: Any, expressions: Expressions, grouping: Grouping) -> Any:
     if not isinstance(node, ast.Node) or isinstance(node, ast.ResTarget | ast.SortBy | ast.A_Const | ast.String):
         return None
     try:
-        sql = expressions.value(node).sql
+        value = expressions.value(node)
     except DiscreetError:
         if isinstance(node, ast.ColumnRef):
             raise
         return None
     for position, key in enumerate(grouping.keys):
-        if key.sql == sql:
+        if key.value == value:
             return measured_column(f"k{position}")
     if isinstance(node, ast.ColumnRef):
         refuse(f"column {node.fields[-1].sval} is neither in GROUP BY nor in an aggregate that is known", node)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from discreet.core.errors import DiscreetError, MissingBoundsError, RefusedShapeError, TrackerError
 
@@ -16,12 +16,12 @@ GENERAL_HINT = "docs/analyst.md lists the SQL that can be answered privately."
 
 
 def refuse(
-    construct: str, node: Any = None, hint: str = GENERAL_HINT, error: type[DiscreetError] = RefusedShapeError
+    construct: str, node: object = None, hint: str = GENERAL_HINT, error: type[DiscreetError] = RefusedShapeError
 ) -> NoReturn:
     raise located(error(construct, hint), node)
 
 
-def refuse_tracker(construct: str, node: Any = None) -> NoReturn:
+def refuse_tracker(construct: str, node: object = None) -> NoReturn:
     refuse(
         f"{construct} singles out a person",
         node,
@@ -30,7 +30,7 @@ def refuse_tracker(construct: str, node: Any = None) -> NoReturn:
     )
 
 
-def refuse_unbounded(construct: str, node: Any = None) -> NoReturn:
+def refuse_unbounded(construct: str, node: object = None) -> NoReturn:
     refuse(
         f"{construct} has no bounds, so one person's influence has no limit",
         node,
@@ -39,7 +39,7 @@ def refuse_unbounded(construct: str, node: Any = None) -> NoReturn:
     )
 
 
-def located(error: DiscreetError, node: Any) -> DiscreetError:
+def located(error: DiscreetError, node: object) -> DiscreetError:
     """The error, which arose at this node."""
     location = getattr(node, "location", None)
     error.location = None if location is None or location < 0 else location

@@ -17,9 +17,9 @@ may then change in the answer is bounded by the plan, whatever the number of row
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from pglast import ast, enums
 
@@ -47,17 +47,41 @@ from discreet.gate.names import (
     matched_columns,
     people_of_both,
     same_people,
-    unit_sqls,
+    unit_values,
 )  # fmt: skip
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family, Relation, Schema, View
-from discreet.gate.traces import Trace
-from discreet.gate.values import Value, collated, identifier, operator, same_family
+from discreet.gate.traces import all_comparisons
+from discreet.gate.tree import (
+    BOOLEAN,
+    UNIT,
+    Constant,
+    Derived,
+    Either,
+    Expression,
+    Join,
+    Map,
+    Output,
+    SamePerson,
+    Table,
+    Type,
+    Union,
+)
+from discreet.gate.values import identifies, known_values, same_family
 from discreet.personal.selection import refuse_other_tables
 
-UNIT = '"discreet unit"'
 DEEPEST = 20
 MOST_NAMES = 100
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A subquery that only filters and maps rows; `units`: its columns that hold the person of a row."""
+
+    query: Map | Union
+    columns: Mapping[str, Expression]
+    units: frozenset[str]
+    source: Source
 
 
 class Sources:
@@ -70,14 +94,14 @@ class Sources:
         self._depth = 0
         self._names = 0
 
-    def rows(self, select: ast.SelectStmt, outer: WithQueries) -> tuple[Source, list[str]]:
-        """FROM and WHERE of a SELECT: its rows, and the native conditions on them."""
+    def rows(self, select: ast.SelectStmt, outer: WithQueries) -> tuple[Source, list[Expression]]:
+        """FROM and WHERE of a SELECT: its rows, and the conditions on them."""
         queries = with_queries(select, outer)
         if not select.fromClause:
             refuse("a SELECT without FROM", select)
         source, *others = (self.item(item, queries) for item in select.fromClause)
         conjuncts = list(split(select.whereClause))
-        units: list[str] = []
+        units: list[Expression] = []
         for other in others:
             names = source.names + other.names
             links = [c for c in conjuncts if self.links_units(c, source, other)]
@@ -85,13 +109,13 @@ class Sources:
                 refuse_unlinked(select.fromClause[1])
             for link in links:
                 conjuncts.remove(link)
-                units.append(self.unit_equality(link, names))
-            sql = f"{source.sql} CROSS JOIN {other.sql}"
-            source = self.joined(source, other, sql, bool(links), frozenset(), select.fromClause[1])
+                units.append(self.same_person(link, names))
+            pairs = Join("CROSS", source.rows, other.rows)
+            source = self.joined(source, other, pairs, bool(links), frozenset(), select.fromClause[1])
         expressions = Expressions(Names(source.names, self.parameters))
         conditions = units + [expressions.condition(conjunct) for conjunct in conjuncts]
-        filtered, compared = source.filtered or bool(conditions), source.compared | expressions.compared
-        return replace(source, filtered=filtered, compared=compared), conditions
+        compared = source.compared | all_comparisons(conditions)
+        return replace(source, filtered=source.filtered or bool(conditions), compared=compared), conditions
 
     def item(self, node: Any, queries: WithQueries) -> Source:
         self._depth += 1
@@ -124,16 +148,13 @@ class Sources:
     def table(self, node: ast.RangeVar) -> Source:
         relation = self._schema.relation(node)
         alias = node.alias.aliasname if node.alias else node.relname
-        only = "" if node.inh else "ONLY "
-        sql = f"{only}{identifier(relation.schema)}.{identifier(relation.name)} AS {identifier(alias)}"
-        self.tables[self._names] = relation
+        place = self._names
+        rows = Table(place, relation.schema, relation.name, not node.inh, alias)
+        self.tables[place] = relation
         refuse_other_tables(self.tables.values(), node)
         called = column_names(relation, node.alias)
         columns = {
-            called[column.name]: replace(
-                column_value(alias, column, relation),
-                trace=Trace.of_column(self._names, column.name, column.family),
-            )
+            called[column.name]: column_value(place, alias, column, relation)
             for column in relation.columns.values()
             if not column.hidden
         }
@@ -142,19 +163,17 @@ class Sources:
         if kept is None:
             keys = tuple(frozenset(called[column] for column in key) for key in relation.unique_keys)
             named = Named(alias, columns, unique_keys=keys, hidden=hidden)
-            return Source(sql, (named,), None, None, False)
-        unit = f"{identifier(alias)}.{identifier(kept.unit)}"
-        never_null = frozenset(called[column.name] for column in relation.columns.values() if column.not_null)
-        named = Named(alias, columns, unit, frozenset([called[kept.unit]]), hidden=hidden, never_null=never_null)
+            return Source(rows, (named,), None, None, False)
+        unit = column_value(place, alias, relation.columns[kept.unit], relation)
+        named = Named(alias, columns, frozenset([called[kept.unit]]), hidden=hidden)
         total = kept.max_total_rows
         if total is None and kept.single:  # what is joined to it keeps its own bound
             total = kept.max_groups * kept.max_rows
         limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta, total)
         # single needs a unit that is NOT NULL in every part
-        family = relation.columns[kept.unit].family
         return Source(
-            sql, (named,), unit, kept.dataset, kept.single, limits,
-            owned=kept.single, family=family, people=kept.people, whole_table=node.inh and not relation.row_security,
+            rows, (named,), unit, kept.dataset, kept.single, limits,
+            owned=kept.single, people=kept.people, whole_table=node.inh and not relation.row_security,
         )  # fmt: skip
 
     def view(self, view: View, node: ast.RangeVar) -> Source:
@@ -166,57 +185,47 @@ class Sources:
             return self.subquery(with_names(view.select, node.alias), alias, {}, leave_hidden=True)
 
     def subquery(self, select: ast.SelectStmt, alias: str, queries: WithQueries, leave_hidden: bool = False) -> Source:
-        sql, columns, source = self.mapped(select, queries, leave_hidden)
-        outer = {
-            name: outward(value, f"{identifier(alias)}.{identifier(name)}", name) for name, value in columns.items()
-        }
-        unit = None if source.unit is None else f"{identifier(alias)}.{UNIT}"
-        units = frozenset(name for name, value in columns.items() if value.sql in unit_sqls(source))
+        place = self._names
+        mapped = self.mapped(select, queries, leave_hidden)
+        source, columns = mapped.source, mapped.columns
+        outer = {name: outward(value, place, name, alias) for name, value in columns.items()}
+        unit = None if source.unit is None else outward(source.unit, place, UNIT, alias)
         left_out = frozenset(target.name for target in select.targetList or () if leave_hidden) - columns.keys()
-        entry = Named(alias, outer, unit, units, hidden=left_out)
-        return replace(source, sql=f"({sql}) AS {identifier(alias)}", names=(entry,), unit=unit, whole_table=False)
+        entry = Named(alias, outer, mapped.units, hidden=left_out)
+        rows = Derived(place, mapped.query, alias)
+        return replace(source, rows=rows, names=(entry,), unit=unit, whole_table=False)
 
-    def mapped(
-        self, select: ast.SelectStmt, queries: WithQueries, leave_hidden: bool = False
-    ) -> tuple[str, dict[str, Value], Source]:
-        """A subquery that only filters and maps rows: its SQL, its columns, and the source they come from."""
+    def mapped(self, select: ast.SelectStmt, queries: WithQueries, leave_hidden: bool = False) -> Mapped:
+        """A subquery that only filters and maps rows."""
         refuse_beyond_rows(select)
         if select.op != enums.SetOperation.SETOP_NONE:
             return self.union(select, queries)
         source, conditions = self.rows(select, queries)
         columns = self.select_list(select, source, leave_hidden)
-        sql = row_sql(source, columns, source.with_people(conditions))
-        return sql, columns, replace(source, owned=source.unit is not None)
+        query = Map(source.rows, source.with_people(conditions), tuple(columns.items()), source.unit)
+        held = unit_values(source)
+        units = frozenset(name for name, value in columns.items() if value in held)
+        return Mapped(query, columns, units, replace(source, owned=source.unit is not None))
 
-    def union(self, select: ast.SelectStmt, queries: WithQueries) -> tuple[str, dict[str, Value], Source]:
+    def union(self, select: ast.SelectStmt, queries: WithQueries) -> Mapped:
         if select.op != enums.SetOperation.SETOP_UNION or not select.all:
             refuse("UNION, INTERSECT or EXCEPT other than UNION ALL", select)
         queries = with_queries(select, queries)
-        left_sql, left, first = self.mapped(select.larg, queries)
-        right_sql, right, second = self.mapped(select.rarg, queries)
+        left, right = self.mapped(select.larg, queries), self.mapped(select.rarg, queries)
+        first, second = left.source, right.source
         if first.dataset != second.dataset:
             refuse("UNION ALL of people of several datasets, or of people and public rows", select)
-        if meet_in_a_cast({first.family, second.family}):
+        if meet_in_a_cast([side.unit for side in (first, second)]):
             refuse("UNION ALL of people who are named by values of several types", select)
-        if len(left) != len(right):
+        if len(left.columns) != len(right.columns):
             refuse("UNION ALL of different numbers of columns", select)
-        columns: dict[str, Value] = {}
-        for (name, mine), theirs in zip(left.items(), right.values(), strict=True):
+        columns: dict[str, Expression] = {}
+        units = set()
+        for (name, mine), (other, theirs) in zip(left.columns.items(), right.columns.items(), strict=True):
             refuse_mixed(name, [mine, theirs], select)
-            family, _ = same_family([mine, theirs], select)
-            both = mine.interval is not None and theirs.interval is not None
-            raw = name if mine.column or theirs.column else None
-            units = mine.sql in unit_sqls(first) and theirs.sql in unit_sqls(second)
-            columns[name] = Value(
-                mine.sql if units else f"{mine.sql} or {theirs.sql}",
-                family,
-                mine.interval | theirs.interval if both else None,  # type: ignore[operator]
-                column=raw,
-                identifies=mine.identifies or theirs.identifies,
-                type_name=mine.type_name if units and mine.type_name == theirs.type_name else None,
-                weight=max(mine.weight, theirs.weight),
-                trace=mine.trace | theirs.trace,
-            )
+            if name in left.units and other in right.units:
+                units.add(name)
+            columns[name] = either(name, mine, theirs, name in units, select)
         joined = replace(
             first,
             single=False,
@@ -225,10 +234,12 @@ class Sources:
             compared=first.compared | second.compared,
             people=people_of_both(first, second, select),
         )
-        return f"{left_sql} UNION ALL {right_sql}", columns, joined
+        if first.unit is not None and second.unit is not None:
+            joined = replace(joined, unit=either(UNIT, first.unit, second.unit, True, select))
+        return Mapped(Union(left.query, right.query), columns, frozenset(units), joined)
 
-    def select_list(self, select: ast.SelectStmt, source: Source, leave_hidden: bool = False) -> dict[str, Value]:
-        columns: dict[str, Value] = {}
+    def select_list(self, select: ast.SelectStmt, source: Source, leave_hidden: bool = False) -> dict[str, Expression]:
+        columns: dict[str, Expression] = {}
         for target in select.targetList or ():
             if leave_hidden and is_hidden(target.val, source.names):
                 continue
@@ -237,12 +248,12 @@ class Sources:
                     name = f"{NAMELESS}{len(columns)}"
                 if name in columns:
                     refuse(f"two columns of the name {name}", target, "Give one of them another name with AS.")
-                if identifier(name) == UNIT:
+                if name == UNIT:
                     refuse(f"a column of the name {name}, which the gate uses itself", target, "Name it with AS.")
                 columns[name] = value
         return columns
 
-    def target(self, target: ast.ResTarget, source: Source) -> Iterator[tuple[str, Value]]:
+    def target(self, target: ast.ResTarget, source: Source) -> Iterator[tuple[str, Expression]]:
         if is_star(target):
             wanted = target.val.fields[0].sval if len(target.val.fields) == 2 else None
             for named in source.names:
@@ -251,9 +262,7 @@ class Sources:
             return
         expressions = Expressions(Names(source.names, self.parameters))
         value = expressions.value(target.val, may_identify=isinstance(target.val, ast.ColumnRef))
-        trace = replace(value.trace, comparisons=frozenset(expressions.compared))
-        value = replace(value, untyped=None, trace=trace)
-        yield target.name or default_name(target.val), value
+        yield target.name or default_name(target.val), typed(value)
 
     # -- joins
 
@@ -261,7 +270,7 @@ class Sources:
         if node.isNatural or node.alias is not None:
             refuse("NATURAL JOIN or a join with a name of its own", node)
         left, right = self.item(node.larg, queries), self.item(node.rarg, queries)
-        kind = {enums.JoinType.JOIN_INNER: "INNER", enums.JoinType.JOIN_LEFT: "LEFT"}.get(node.jointype)
+        kind = JOINS.get(node.jointype)
         if kind is None or (kind == "LEFT" and left.unit is None and right.unit is not None):
             refuse(
                 "RIGHT or FULL JOIN, or LEFT JOIN from public rows to people",
@@ -270,20 +279,22 @@ class Sources:
             )
         names = left.names + right.names
         expressions = Expressions(Names(names, self.parameters))
-        conditions, linked, matched = [], False, set()
+        conditions: list[Expression] = []
+        linked, matched = False, set[tuple[str, str]]()
         for conjunct in self.join_conjuncts(node, left, right):
             if self.links_units(conjunct, left, right):
                 linked = True
-                conditions.append(self.unit_equality(conjunct, names))
+                conditions.append(self.same_person(conjunct, names))
             else:
                 conditions.append(expressions.condition(conjunct))
             matched |= matched_columns(conjunct, right.names)
         if left.unit is not None and right.unit is not None and not linked:
             refuse_unlinked(node)
-        on = " AND ".join(conditions) if conditions else "true"
-        sql = f"({left.sql} {kind} JOIN {right.sql} ON {on})"
-        joined = self.joined(left, right, sql, linked, frozenset(matched), node)
-        return replace(joined, compared=joined.compared | expressions.compared)
+        if kind == "LEFT":
+            right = replace(right, names=tuple(map(null_extended, right.names)))
+        pairs = Join(kind, left.rows, right.rows, tuple(conditions))
+        joined = self.joined(left, right, pairs, linked, frozenset(matched), node)
+        return replace(joined, compared=joined.compared | all_comparisons(conditions))
 
     def join_conjuncts(self, node: ast.JoinExpr, left: Source, right: Source) -> list[Any]:
         if not node.usingClause:
@@ -301,7 +312,7 @@ class Sources:
         return conjuncts
 
     def joined(
-        self, left: Source, right: Source, sql: str, linked: bool, matched: frozenset[tuple[str, str]], node: Any
+        self, left: Source, right: Source, pairs: Join, linked: bool, matched: frozenset[tuple[str, str]], node: Any
     ) -> Source:
         aliases = [named.alias for named in left.names + right.names]
         if len(set(aliases)) != len(aliases):
@@ -313,15 +324,13 @@ class Sources:
             limits = left.limits | right.limits
             single = linked and left.single and right.single
             people = people_of_both(left, right, node)
-            return Source(
-                sql, names, left.unit, left.dataset, single, limits, True, compared, family=left.family, people=people
-            )
+            return Source(pairs, names, left.unit, left.dataset, single, limits, True, compared, people=people)
         owners, public = (left, right) if left.unit is not None else (right, left)
         once = any(
             {(named.alias, column) for column in key} <= matched for named in public.names for key in named.unique_keys
         )
         single = owners.single and once and len(public.names) == 1
-        return replace(owners, sql=sql, names=names, single=single, filtered=True, compared=compared, owned=False)
+        return replace(owners, rows=pairs, names=names, single=single, filtered=True, compared=compared, owned=False)
 
     def links_units(self, conjunct: Any, left: Source, right: Source) -> bool:
         """Whether this is unit = unit, of one name on each side, and of types in which nobody equals two others."""
@@ -341,33 +350,68 @@ class Sources:
         ends = [named for named, _ in found]
         return (ends[0] in left.names and ends[1] in right.names) or (ends[1] in left.names and ends[0] in right.names)
 
-    def unit_equality(self, conjunct: Any, names: tuple[Named, ...]) -> str:
+    def same_person(self, conjunct: Any, names: tuple[Named, ...]) -> Expression:
         scope = Names(names, ())
         sides = equated(conjunct)
         assert sides is not None
-        return operator("=", *(collated(scope.column(side)) for side in sides))
+        return SamePerson(*map(scope.column, sides), type=BOOLEAN)
 
 
-def outward(value: Value, sql: str, name: str) -> Value:
+JOINS: dict[Any, Literal["INNER", "LEFT"]] = {enums.JoinType.JOIN_INNER: "INNER", enums.JoinType.JOIN_LEFT: "LEFT"}
+
+
+def outward(value: Expression, place: int, name: str, alias: str) -> Output:
     """A column of a subquery, seen from outside; one that was taken over as it is, is still to be clamped."""
-    return replace(value, sql=sql, column=name if value.column else None, constant=False, content=None, untyped=None)
+    return Output(
+        place,
+        name,
+        alias,
+        value,
+        identifies=identifies(value),
+        type=value.type,
+        interval=value.interval,
+        domain=known_values(value),
+        nullable=value.nullable,
+        raw=name if value.raw else None,
+    )
 
 
-def row_sql(source: Source, columns: Mapping[str, Value], conditions: list[str]) -> str:
-    targets = [f"{value.sql} AS {identifier(name)}" for name, value in columns.items()]
-    if source.unit is not None:
-        targets.append(f"{source.unit} AS {UNIT}")
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return f"SELECT {', '.join(targets)} FROM {source.sql}{where}"
+def typed(value: Expression) -> Expression:
+    """The column of a subquery: a literal without a type is a text there."""
+    return replace(value, untyped=False) if isinstance(value, Constant) else value
 
 
-def meet_in_a_cast(families: Collection[Family | None]) -> bool:
+def either(name: str, mine: Expression, theirs: Expression, units: bool, node: Any) -> Either:
+    """A column of UNION ALL. What holds of both sides holds of it."""
+    family, _ = same_family([mine, theirs], node)
+    interval = None
+    if mine.interval is not None and theirs.interval is not None:
+        interval = mine.interval | theirs.interval
+    return Either(
+        mine,
+        theirs,
+        identifies=identifies(mine) or identifies(theirs),
+        type=Type(family, mine.type.name if units and mine.type.name == theirs.type.name else None),
+        interval=interval,
+        nullable=mine.nullable or theirs.nullable,
+        raw=name if mine.raw or theirs.raw else None,
+    )
+
+
+def null_extended(named: Named) -> Named:
+    """The right side of a LEFT JOIN, in which every column may be NULL."""
+    columns = {name: replace(value, nullable=True) for name, value in named.columns.items()}
+    return replace(named, columns=columns)
+
+
+def meet_in_a_cast(values: Iterable[Expression | None]) -> bool:
     """Whether PostgreSQL would cast one kind of number, or of time, to the other, which could fail, or make two one."""
+    families = {value and value.family for value in values}
     return len(families) > 1 and families != {Family.INT, Family.NUMERIC}
 
 
-def refuse_mixed(name: str, values: list[Value], node: Any) -> None:
-    if meet_in_a_cast({value.family for value in values if not value.is_null}):
+def refuse_mixed(name: str, values: list[Expression], node: Any) -> None:
+    if meet_in_a_cast(value for value in values if not value.is_null):
         refuse(f"column {name} of several types in UNION ALL", node, "Cast it to one type in each part.")
 
 

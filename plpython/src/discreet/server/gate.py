@@ -294,7 +294,7 @@ class Gate:
         sets = len(plan.grouping.sets)
         amount = plan.own_amount + (price.amount if price else 0)
         fingerprint = json.dumps(
-            [plan.answer_sql, repr(plan), decimal_text(worth), wish.parameters, described],
+            [plan.answer_sql, plan.key(), decimal_text(worth), wish.parameters, described],
             sort_keys=True,
             default=str,
         )
