@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace
 from discreet.dp.exact import decimal_above
@@ -26,13 +25,11 @@ from discreet.dp.price import Accounting
 from discreet.dp.quantile import is_tail
 from discreet.gate.aggregates import Aggregate
 from discreet.gate.measurements import Measurement, Quantity
+from discreet.gate.plan import Plan
 from discreet.gate.printer import printed
 from discreet.gate.propagation import TYPES, Dependence, NumberType
+from discreet.gate.terms import Terms
 from discreet.gate.tree import Expression
-
-if TYPE_CHECKING:
-    from discreet.gate.measure import Terms
-    from discreet.gate.plan import Plan
 
 MISSED = Fraction(5, 100)
 # dp.exact.readable rounds a number to less than a thousandth of the scale of its noise, to either side

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.dp.price import Accounting, Price
-from discreet.gate.measure import Terms
 from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.plan import Plan
 from discreet.gate.printer import output_text, printed
 from discreet.gate.printer import rows as rows_sql
+from discreet.gate.terms import Terms
 from discreet.gate.tree import BOOLEAN, TEXT, Compare, Constant, Conversion
 
 Group = tuple[object, ...]

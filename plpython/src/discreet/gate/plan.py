@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -25,6 +25,7 @@ from discreet.gate.propagation import Dependence, released_aggregate, released_k
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Dataset, Schema, View
 from discreet.gate.sources import Sources
+from discreet.gate.totality import expressions_of, is_total
 from discreet.gate.traces import Comparison, all_comparisons, trace
 from discreet.gate.trackers import fixed_columns, refuse_trackers
 from discreet.gate.tree import Expression
@@ -177,6 +178,7 @@ class Planner:
         groups = [compared | {Comparison(trace(keys[place]).items) for place in places} for places in grouping.sets]
         refuse_trackers(conditions_met, groups, sources.tables)
         asked = counted_once(list(aggregates))
+        refuse_partial([*conditions, *keys, *(part for one in asked for part in parts_of(one))], source)
         measurements = list(dict.fromkeys(m for aggregate in asked for m in aggregate.measurements))
         if any(key.domain is None for key in grouping.keys) or not measurements:
             people = Measurement(Quantity.PEOPLE, Subject())
@@ -208,6 +210,12 @@ def parts_of(aggregate: Aggregate) -> Iterator[Expression]:
     """The expressions that decide what of each row it adds up."""
     for measurement in aggregate.measurements:
         yield from (part for part in (measurement.subject.argument, measurement.subject.condition) if part is not None)
+
+
+def refuse_partial(expressions: Iterable[Expression], source: Source) -> None:
+    """Refuses a question of which a row could make an expression fail; none is read that way (totality.py)."""
+    if not all(map(is_total, (*expressions, *expressions_of(source.rows)))):
+        refuse("an expression that could fail on a row")
 
 
 def counted_once(aggregates: list[Aggregate]) -> list[Aggregate]:

@@ -17,7 +17,7 @@ node, and refuses a type that it does not know.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from datetime import date
 from decimal import Decimal
@@ -451,7 +451,7 @@ class Conversion(Expression):
     """The same value in another type, which PostgreSQL would take it for as well, or as its text."""
 
     argument: Expression
-    to: Literal["double", "real", "numeric", "int8", "timestamp", "timestamptz", "text"]
+    to: Literal["double", "real", "numeric", "int8", "text"]
 
     @property
     def parts(self) -> tuple[Expression, ...]:
@@ -572,10 +572,3 @@ class Join:
 
 
 Rows = Table | Derived | Join
-
-
-def walked(node: Expression) -> Iterator[Expression]:
-    """The expression and all that it is made of, from above; columns of derived tables are leaves."""
-    yield node
-    for part in node.parts:
-        yield from walked(part)
