@@ -111,6 +111,17 @@ def test_every_module_says_what_it_is_for(module: Path) -> None:
     assert ast.get_docstring(ast.parse(module.read_text()))
 
 
+def test_the_gate_takes_unchecked_values_from_the_parser_and_the_catalog_only() -> None:
+    """As nodes of pglast, which have no types (core/syntax.py), and as the JSON that the ledger sends."""
+    unchecked = {file.name for file in MODULES if room(file) == "gate" and re.search(r"\bAny\b", file.read_text())}
+    assert unchecked == {"schema.py"}
+
+
+def test_names_and_texts_are_quoted_in_one_place() -> None:
+    quoting = [file for file in MODULES if room(file) != "server" and re.search(r"\bdef literal\b", file.read_text())]
+    assert [str(file.relative_to(PACKAGE)) for file in quoting] == ["core/quoting.py"]
+
+
 def test_a_folder_of_the_package_has_the_name_of_a_feature() -> None:
     folders = {each.name for each in PACKAGE.iterdir() if each.is_dir() and each.name != "__pycache__"}
     assert folders <= ROOMS

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 from pglast import ast
 
 from discreet.core.errors import RefusedShapeError, TrackerError
+from discreet.core.syntax import Node
 from discreet.gate.aggregates import is_aggregate
 from discreet.gate.answer import Level, answer_sql
 from discreet.gate.clauses import WithQueries
@@ -124,7 +124,7 @@ class AuditedPlanner(Planner):
         super().__init__(schema, harmless, parameters)
         self._seed = seed
 
-    def core(self, select: ast.SelectStmt, outer: WithQueries) -> Any:
+    def core(self, select: ast.SelectStmt, outer: WithQueries) -> Node:
         """The SELECT that aggregates people's rows."""
         refuse_unknown_clauses(select)
         sources = AuditedSources(self._schema, self._parameters, self._seed)
@@ -142,7 +142,7 @@ class AuditedPlanner(Planner):
         grouping = group_by(select, Expressions(scope))
         aggregates: dict[ExactAggregate, int] = {}
 
-        def column_of(node: Any) -> Any:
+        def column_of(node: Node) -> Node:
             if is_aggregate(node):
                 aggregate = exact_aggregate(node, Expressions(scope), sources.tables)
                 return measured_column(f"a{aggregates.setdefault(aggregate, len(aggregates))}")
@@ -225,7 +225,7 @@ def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: dict[i
     return ExactAggregate(name, subject, result_type(name, column))
 
 
-def refuse_few_values(column: Column, node: Any) -> None:
+def refuse_few_values(column: Column, node: Node) -> None:
     """By what is declared, never by what the column holds."""
     few = column.categories is not None
     if column.bounds is not None:

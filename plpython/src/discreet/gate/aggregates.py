@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from pglast import ast
 
+from discreet.core.syntax import Node
 from discreet.dp.grid import Grid
 from discreet.gate.bins import EqualBins
 from discreet.gate.bounds import asked_bounds, asked_epsilon, common_type, constant
@@ -58,7 +58,7 @@ def compile_aggregate(node: ast.FuncCall, expressions: Expressions, several: boo
     return rule.build(name, node, expressions, several)
 
 
-def is_aggregate(node: Any) -> bool:
+def is_aggregate(node: Node) -> bool:
     return isinstance(node, ast.FuncCall) and node.over is None and node.funcname[-1].sval in AGGREGATES
 
 
@@ -86,7 +86,7 @@ def count_of(value: Expression, distinct: bool, condition: Expression | None) ->
     return Aggregate("count", (Measurement(Quantity.DISTINCT, Subject(one, condition)),), "int8")
 
 
-def bounded_argument(value: Expression, node: Any, bits: int) -> Grid:
+def bounded_argument(value: Expression, node: Node, bits: int) -> Grid:
     if value.family not in NUMBERS | TIMES:
         refuse(f"a sum or average of {value.family.value}", node)
     if value.interval is None:
@@ -155,7 +155,7 @@ def percentile(name: str, node: ast.FuncCall, expressions: Expressions, several:
     return declared_quantile(value, fraction, node, expressions, "float8" if name == "percentile_cont" else None)
 
 
-def fraction_of(argument: Any, node: ast.FuncCall, expressions: Expressions) -> Fraction:
+def fraction_of(argument: Node, node: ast.FuncCall, expressions: Expressions) -> Fraction:
     fraction = constant(argument, Family.NUMERIC, "a fraction", expressions)
     if not 0 <= fraction <= 1:
         refuse("a fraction that is not from 0 to 1", node, "0.5 is the median.")
@@ -213,7 +213,7 @@ def dp_ranked(name: str, node: ast.FuncCall, expressions: Expressions, several: 
 
 def dp_arguments(
     name: str, node: ast.FuncCall, number: int, expressions: Expressions
-) -> tuple[list[Any], Fraction | None]:
+) -> tuple[list[Node], Fraction | None]:
     """So many arguments of a dp_ aggregate, and the epsilon that may come after them."""
     arguments = list(node.args or ())
     if node.agg_distinct or node.agg_within_group or len(arguments) not in (number, number + 1):

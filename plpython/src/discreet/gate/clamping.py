@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from pglast import ast
 
 from discreet.core.quoting import identifier
+from discreet.core.syntax import Node
 from discreet.gate.intervals import Interval
 from discreet.gate.names import column_value
 from discreet.gate.parse import nodes
@@ -19,7 +19,7 @@ from discreet.gate.values import clamped
 TABLE = "t"
 
 
-def bounded_columns(tree: Any, schema: Schema) -> Iterator[tuple[Relation, list[Column]]]:
+def bounded_columns(tree: Node, schema: Schema) -> Iterator[tuple[Relation, list[Column]]]:
     """The tables of a question, each with those of its columns that have bounds and whose names the question uses."""
     names = {getattr(node.fields[-1], "sval", None) for node in nodes(tree) if isinstance(node, ast.ColumnRef)}
     for relation in {(one.schema, one.name): one for one in schema.relations.values()}.values():

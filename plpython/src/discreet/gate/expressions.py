@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 from uuid import UUID
 
 from pglast import ast, enums
 
+from discreet.core.syntax import Node
 from discreet.gate.arithmetic import CAST_TARGETS, arithmetic, cast, signed
 from discreet.gate.functions import FUNCTIONS
 from discreet.gate.numbers import as_double, as_numeric, floating, is_real, of_one_float_type
@@ -88,7 +89,7 @@ class Scope(Protocol):
     """What a name means here."""
 
     def column(self, node: ast.ColumnRef) -> Expression: ...
-    def parameter(self, number: int, node: Any) -> str | None: ...
+    def parameter(self, number: int, node: Node) -> str | None: ...
 
 
 class Expressions:
@@ -98,7 +99,7 @@ class Expressions:
         self._scope = scope
         self._depth = 0
 
-    def value(self, node: Any, may_identify: bool = False) -> Expression:
+    def value(self, node: Node, may_identify: bool = False) -> Expression:
         """The expression as a typed tree; a column that names people is refused unless it is only counted."""
         handler = HANDLERS.get(type(node))
         if handler is None:
@@ -116,7 +117,7 @@ class Expressions:
             refuse("an expression that grows too long", node)
         return found
 
-    def condition(self, node: Any) -> Expression:
+    def condition(self, node: Node) -> Expression:
         """A boolean expression."""
         found = as_family(self.value(node), Family.BOOL, node)
         if found.family is not Family.BOOL and not found.is_null:
@@ -196,7 +197,7 @@ class Expressions:
             return Concatenation(*sides, type=TEXT)
         refuse(f"operator {name}", node)
 
-    def comparison(self, name: str, left: Expression, right: Expression, node: Any) -> Expression:
+    def comparison(self, name: str, left: Expression, right: Expression, node: Node) -> Expression:
         if left.is_null or right.is_null:
             return Compare(name, left, right, type=BOOLEAN, domain=TRUE_OR_FALSE)
         if Family.OTHER in (left.family, right.family):  # enum, uuid …: by their text, for equality only
@@ -236,7 +237,7 @@ class Expressions:
         return self.compared_with_each(operator_name(node), self.value(node.lexpr), items, any_one, node)
 
     def compared_with_each(
-        self, name: str, left: Expression, items: list[Expression], any_one: bool, node: Any
+        self, name: str, left: Expression, items: list[Expression], any_one: bool, node: Node
     ) -> Expression:
         if name not in COMPARISONS | LIKES:
             refuse(f"operator {name}", node)
@@ -247,7 +248,7 @@ class Expressions:
             return boolean_constant(not any_one)
         return logic("OR" if any_one else "AND", [compare(name, left, item, node) for item in items])
 
-    def elements(self, node: Any) -> list[Expression]:
+    def elements(self, node: Node) -> list[Expression]:
         """The elements of a constant array: ARRAY[…], '{…}', a parameter, each perhaps with a type."""
         if isinstance(node, ast.A_ArrayExpr):
             return of_one_type([self.value(item) for item in self.list_of(node.elements or (), node)], node)
@@ -261,7 +262,7 @@ class Expressions:
         texts = self.list_of(array_elements(content(held) or "", node), node)
         return [NULL if text is None else untyped(text) for text in texts]
 
-    def list_of(self, items: Any, node: Any) -> Any:
+    def list_of(self, items: Node, node: Node) -> Node:
         if not isinstance(items, tuple | list) or len(items) > LONGEST_LIST:
             refuse(f"a list of more than {LONGEST_LIST} values", node)
         return items
@@ -275,7 +276,7 @@ class Expressions:
     def like_operation(self, node: ast.A_Expr) -> Expression:
         return self.like(operator_name(node), self.value(node.lexpr), self.value(node.rexpr), node)
 
-    def like(self, name: str, value: Expression, pattern: Expression, node: Any) -> Expression:
+    def like(self, name: str, value: Expression, pattern: Expression, node: Node) -> Expression:
         text = content(pattern)
         if value.family is not Family.TEXT or text is None:
             refuse("LIKE other than of text with a constant pattern", node)
@@ -348,7 +349,7 @@ class Expressions:
             refuse("a cast to an array", node)
         return self.converted(self.value(node.arg), node.typeName, node)
 
-    def converted(self, value: Expression, type_name: ast.TypeName, node: Any) -> Expression:
+    def converted(self, value: Expression, type_name: ast.TypeName, node: Node) -> Expression:
         """value::type, of an element where the type is that of an array."""
         names = type_names(type_name, node)
         text = content(value)
@@ -384,7 +385,7 @@ def is_text_of(constant: Expression, value: Expression) -> bool:
     return is_untyped(constant) or constant.type.names == value.type.names
 
 
-def array_elements(text: str, node: Any) -> list[str | None]:
+def array_elements(text: str, node: Node) -> list[str | None]:
     """The elements of '{a,"b c",NULL}'."""
     held = text.strip()
     inside = held[1:-1].strip()
@@ -405,7 +406,7 @@ def array_elements(text: str, node: Any) -> list[str | None]:
     return found
 
 
-def unified(values: list[Expression], node: Any) -> tuple[Family, list[Expression]]:
+def unified(values: list[Expression], node: Node) -> tuple[Family, list[Expression]]:
     """Branches of one choice: of one family; numbers clamped where they are bounded, times within the years known."""
     family, values = same_family(values, node)
     if family in TIMES:
@@ -416,7 +417,7 @@ def unified(values: list[Expression], node: Any) -> tuple[Family, list[Expressio
     return family, of_one_float_type(values) if family is Family.FLOAT else values
 
 
-def of_one_type(values: list[Expression], node: Any) -> list[Expression]:
+def of_one_type(values: list[Expression], node: Node) -> list[Expression]:
     """Elements of one list: numbers and times of one type, as PostgreSQL makes them."""
     typed = [value for value in values if not (is_untyped(value) or value.is_null)]
     if not typed or any(value.family not in NUMBERS | TIMES for value in typed):
@@ -452,7 +453,7 @@ def compared_type(left: Expression, right: Expression) -> Expression:
     return left
 
 
-def compared_as_others(left: Expression, right: Expression, node: Any) -> tuple[Expression, Expression]:
+def compared_as_others(left: Expression, right: Expression, node: Node) -> tuple[Expression, Expression]:
     """Values of no family by their texts, the constant's as PostgreSQL writes it; intervals by their own equality.
 
     No input function of a type is called on a constant, but that of intervals, on what is written here.
@@ -520,7 +521,7 @@ def function_name(node: ast.FuncCall) -> str:
     return str(names[0])
 
 
-def type_names(node: ast.TypeName, place: Any) -> tuple[str, ...]:
+def type_names(node: ast.TypeName, place: Node) -> tuple[str, ...]:
     """Schema and name of a type; those of pg_catalog have no schema."""
     names = tuple(part.sval for part in node.names)
     if len(names) == 2 and names[0] == "pg_catalog":
@@ -530,7 +531,7 @@ def type_names(node: ast.TypeName, place: Any) -> tuple[str, ...]:
     return names
 
 
-def describe(node: Any) -> str:
+def describe(node: Node) -> str:
     """The construct in words, for a refusal."""
     known = {
         ast.SubLink: "a subquery",
@@ -546,7 +547,7 @@ def describe(node: Any) -> str:
     return known.get(type(node), type(node).__name__)
 
 
-OPERATIONS: dict[Any, Callable[[Expressions, ast.A_Expr], Expression]] = {
+OPERATIONS: dict[Node, Callable[[Expressions, ast.A_Expr], Expression]] = {
     enums.A_Expr_Kind.AEXPR_OP: Expressions.simple_operation,
     enums.A_Expr_Kind.AEXPR_OP_ANY: Expressions.any_or_all,
     enums.A_Expr_Kind.AEXPR_OP_ALL: Expressions.any_or_all,
@@ -560,7 +561,7 @@ OPERATIONS: dict[Any, Callable[[Expressions, ast.A_Expr], Expression]] = {
     enums.A_Expr_Kind.AEXPR_NULLIF: Expressions.null_if,
 }
 
-HANDLERS: dict[type, Callable[[Expressions, Any], Expression]] = {
+HANDLERS: dict[type, Callable[[Expressions, Node], Expression]] = {
     ast.A_Const: Expressions.constant,
     ast.ColumnRef: Expressions.column,
     ast.ParamRef: Expressions.parameter,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from pglast import ast, enums
 
 from discreet.core.errors import DiscreetError
+from discreet.core.syntax import Node
 from discreet.gate.expressions import Expressions
 from discreet.gate.printer import listed, one_of_its_equals, printed
 from discreet.gate.refusal import refuse
@@ -63,7 +63,7 @@ class Grouping:
 def group_by(select: ast.SelectStmt, expressions: Expressions) -> Grouping:
     keys: dict[Expression, int] = {}
 
-    def position(node: Any) -> int:
+    def position(node: Node) -> int:
         place = keys.setdefault(key_value(node, select, expressions), len(keys))
         if len(keys) > MOST_KEYS:
             refuse(f"more than {MOST_KEYS} group keys", node, "Ask for fewer at once.")
@@ -78,7 +78,7 @@ def group_by(select: ast.SelectStmt, expressions: Expressions) -> Grouping:
     return Grouping(tuple(map(Key, keys)), tuple(sets))
 
 
-def sets_of(item: Any) -> list[list[Any]]:
+def sets_of(item: Node) -> list[list[Node]]:
     """The grouping sets that one item of GROUP BY stands for, as lists of expressions."""
     if not isinstance(item, ast.GroupingSet):
         return [row_items(item)]
@@ -98,11 +98,11 @@ def sets_of(item: Any) -> list[list[Any]]:
     return [nodes for part in item.content for nodes in sets_of(part)]
 
 
-def row_items(node: Any) -> list[Any]:
+def row_items(node: Node) -> list[Node]:
     return list(node.args) if isinstance(node, ast.RowExpr) else [node]
 
 
-def key_value(node: Any, select: ast.SelectStmt, expressions: Expressions) -> Expression:
+def key_value(node: Node, select: ast.SelectStmt, expressions: Expressions) -> Expression:
     """The expression that a GROUP BY item means: by position, by column, or by the name it has in the select list."""
     if isinstance(node, ast.A_Const) and isinstance(node.val, ast.Integer):
         if not 1 <= node.val.ival <= len(select.targetList):

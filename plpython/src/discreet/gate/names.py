@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from pglast import ast
 
 from discreet.core.errors import DiscreetError
+from discreet.core.syntax import Node
 from discreet.gate.clauses import equated
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
@@ -100,7 +100,7 @@ class Source:
         return (*conditions, NullTest(self.unit, True, type=BOOLEAN, nullable=False))
 
 
-def people_of_both(left: Source, right: Source, node: Any) -> frozenset[str] | None:
+def people_of_both(left: Source, right: Source, node: Node) -> frozenset[str] | None:
     """The people of two sources that are to be one person's rows; refused where foreign keys know them apart.
 
     Where no key tells about one of them, the curator's word holds: one dataset names its people by the same values.
@@ -145,7 +145,7 @@ class Names:
             refuse(f"column {written} is ambiguous", node, "Write alias.column.")
         return found[0], str(parts[-1])
 
-    def parameter(self, number: int, node: Any) -> str | None:
+    def parameter(self, number: int, node: Node) -> str | None:
         if not 1 <= number <= len(self._parameters):
             refuse(f"parameter ${number} has no value", node, "Give the values in params => ARRAY[…].")
         return self._parameters[number - 1]
@@ -156,7 +156,7 @@ def unit_values(source: Source) -> set[Expression]:
     return {named.columns[column] for named in source.names for column in named.unit_columns & named.columns.keys()}
 
 
-def is_hidden(node: Any, names: tuple[Named, ...]) -> bool:
+def is_hidden(node: Node, names: tuple[Named, ...]) -> bool:
     """Whether this is a column that a curator hides."""
     if not isinstance(node, ast.ColumnRef):
         return False
@@ -164,7 +164,7 @@ def is_hidden(node: Any, names: tuple[Named, ...]) -> bool:
     return any(column in named.hidden and (not alias or alias == [named.alias]) for named in names)
 
 
-def matched_columns(conjunct: Any, names: tuple[Named, ...]) -> set[tuple[str, str]]:
+def matched_columns(conjunct: Node, names: tuple[Named, ...]) -> set[tuple[str, str]]:
     """Columns of these names, as (alias, column), that the conjunct equates with a column of another one.
 
     Not doubles: they are compared as numerics, which several of them may share.

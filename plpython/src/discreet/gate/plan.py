@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 from pglast import ast, enums
 
 from discreet.core.errors import DiscreetError
+from discreet.core.syntax import Node
 from discreet.gate.aggregates import Aggregate, compile_aggregate, is_aggregate
 from discreet.gate.answer import Level, answer_sql, answer_with_errors, errors_of
 from discreet.gate.clauses import WithQueries, is_star, with_names, with_queries
@@ -161,7 +161,7 @@ class Planner:
         aggregates: dict[Aggregate, int] = {}
         conditions_met = [source.compared]
 
-        def column_of(node: Any) -> Any:
+        def column_of(node: Node) -> Node:
             if is_aggregate(node):
                 aggregate = about_people(compile_aggregate(node, expressions, several), source)
                 aggregate = of_everybody(aggregate) if everybody else aggregate
@@ -279,7 +279,7 @@ def with_groups(select: ast.SelectStmt) -> ast.SelectStmt:
 
 def aggregate_calls(select: ast.SelectStmt) -> Iterator[ast.FuncCall]:
     """The aggregates of this SELECT itself, not of its subqueries."""
-    waiting: list[Any] = [select.targetList, select.havingClause, select.sortClause]
+    waiting: list[Node] = [select.targetList, select.havingClause, select.sortClause]
     while waiting:
         node = waiting.pop()
         if isinstance(node, tuple | list):
@@ -290,7 +290,7 @@ def aggregate_calls(select: ast.SelectStmt) -> Iterator[ast.FuncCall]:
             waiting.extend(getattr(node, slot) for slot in node)
 
 
-def key_column(node: Any, expressions: Expressions, grouping: Grouping) -> Any:
+def key_column(node: Node, expressions: Expressions, grouping: Grouping) -> Node:
     """The measured column of an expression that is a group key."""
     if not isinstance(node, ast.Node) or isinstance(node, ast.ResTarget | ast.SortBy | ast.A_Const | ast.String):
         return None
@@ -308,10 +308,10 @@ def key_column(node: Any, expressions: Expressions, grouping: Grouping) -> Any:
     return None
 
 
-def released_columns(known: set[str], aliases: set[str]) -> Callable[[Any], Any]:
+def released_columns(known: set[str], aliases: set[str]) -> Callable[[Node], Node]:
     """In an outer SELECT, columns are those of the released table; table.name of another name would call a function."""
 
-    def released(node: Any) -> Any:
+    def released(node: Node) -> Node:
         if not isinstance(node, ast.ColumnRef):
             return None
         name = getattr(node.fields[-1], "sval", None)

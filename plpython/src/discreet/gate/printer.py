@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from discreet.core.quoting import identifier, literal
 from discreet.gate import tree
@@ -26,9 +25,12 @@ from discreet.gate.tree import (
     Constant,
     Duration,
     Expression,
+    Rules,
     Type,
     is_wide,
     kept,
+    rule,
+    rules,
 )
 from discreet.gate.values import LONGEST_KEY, decimal, number_constant
 
@@ -385,33 +387,33 @@ def person_key(unit: str, named: str) -> str:
     return f"({f'pg_catalog.trim_scale({unit})' if named == 'numeric' else unit})::pg_catalog.text"
 
 
-PRINTERS: dict[type[Expression], Callable[[Any], str]] = {
-    tree.Column: column,
-    tree.Output: output,
-    tree.SystemColumn: lambda node: f"{identifier(node.alias)}.{node.name}",
-    tree.Constant: constant,
-    tree.Logic: logic,
-    tree.NullTest: null_test,
-    tree.TruthTest: truth_test,
-    tree.Compare: compare,
-    tree.SamePerson: same_person,
-    tree.Distinct: distinct,
-    tree.Like: like,
-    tree.NullIf: null_if,
-    tree.Case: case,
-    tree.Choice: choice,
-    tree.Arithmetic: arithmetic,
-    tree.Negative: negative,
-    tree.Concatenation: concatenation,
-    tree.Call: call,
-    tree.Cast: cast,
-    tree.Conversion: conversion,
-    tree.Clamp: clamp,
-    tree.KnownYears: known_years,
-    tree.Beginning: beginning,
-    tree.Canonical: canonical,
-    tree.Own: own,
-}
+PRINTERS: Rules[str] = rules(
+    rule(tree.Column, column),
+    rule(tree.Output, output),
+    rule(tree.SystemColumn, lambda node: f"{identifier(node.alias)}.{node.name}"),
+    rule(tree.Constant, constant),
+    rule(tree.Logic, logic),
+    rule(tree.NullTest, null_test),
+    rule(tree.TruthTest, truth_test),
+    rule(tree.Compare, compare),
+    rule(tree.SamePerson, same_person),
+    rule(tree.Distinct, distinct),
+    rule(tree.Like, like),
+    rule(tree.NullIf, null_if),
+    rule(tree.Case, case),
+    rule(tree.Choice, choice),
+    rule(tree.Arithmetic, arithmetic),
+    rule(tree.Negative, negative),
+    rule(tree.Concatenation, concatenation),
+    rule(tree.Call, call),
+    rule(tree.Cast, cast),
+    rule(tree.Conversion, conversion),
+    rule(tree.Clamp, clamp),
+    rule(tree.KnownYears, known_years),
+    rule(tree.Beginning, beginning),
+    rule(tree.Canonical, canonical),
+    rule(tree.Own, own),
+)
 
 
 # -- relations

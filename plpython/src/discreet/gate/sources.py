@@ -19,11 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from pglast import ast, enums
 
 from discreet.core.errors import DiscreetError
+from discreet.core.syntax import Node
 from discreet.gate.clauses import (
     NAMELESS,
     WithQueries,
@@ -117,7 +118,7 @@ class Sources:
         compared = source.compared | all_comparisons(conditions)
         return replace(source, filtered=source.filtered or bool(conditions), compared=compared), conditions
 
-    def item(self, node: Any, queries: WithQueries) -> Source:
+    def item(self, node: Node, queries: WithQueries) -> Source:
         self._depth += 1
         self._names += 1
         if self._depth > DEEPEST or self._names > MOST_NAMES:
@@ -296,7 +297,7 @@ class Sources:
         joined = self.joined(left, right, pairs, linked, frozenset(matched), node)
         return replace(joined, compared=joined.compared | all_comparisons(conditions))
 
-    def join_conjuncts(self, node: ast.JoinExpr, left: Source, right: Source) -> list[Any]:
+    def join_conjuncts(self, node: ast.JoinExpr, left: Source, right: Source) -> list[Node]:
         if not node.usingClause:
             return list(split(node.quals))
         conjuncts = []
@@ -312,7 +313,7 @@ class Sources:
         return conjuncts
 
     def joined(
-        self, left: Source, right: Source, pairs: Join, linked: bool, matched: frozenset[tuple[str, str]], node: Any
+        self, left: Source, right: Source, pairs: Join, linked: bool, matched: frozenset[tuple[str, str]], node: Node
     ) -> Source:
         aliases = [named.alias for named in left.names + right.names]
         if len(set(aliases)) != len(aliases):
@@ -332,7 +333,7 @@ class Sources:
         single = owners.single and once and len(public.names) == 1
         return replace(owners, rows=pairs, names=names, single=single, filtered=True, compared=compared, owned=False)
 
-    def links_units(self, conjunct: Any, left: Source, right: Source) -> bool:
+    def links_units(self, conjunct: Node, left: Source, right: Source) -> bool:
         """Whether this is unit = unit, of one name on each side, and of types in which nobody equals two others."""
         sides = equated(conjunct)
         if sides is None:
@@ -350,14 +351,14 @@ class Sources:
         ends = [named for named, _ in found]
         return (ends[0] in left.names and ends[1] in right.names) or (ends[1] in left.names and ends[0] in right.names)
 
-    def same_person(self, conjunct: Any, names: tuple[Named, ...]) -> Expression:
+    def same_person(self, conjunct: Node, names: tuple[Named, ...]) -> Expression:
         scope = Names(names, ())
         sides = equated(conjunct)
         assert sides is not None
         return SamePerson(*map(scope.column, sides), type=BOOLEAN)
 
 
-JOINS: dict[Any, Literal["INNER", "LEFT"]] = {enums.JoinType.JOIN_INNER: "INNER", enums.JoinType.JOIN_LEFT: "LEFT"}
+JOINS: dict[Node, Literal["INNER", "LEFT"]] = {enums.JoinType.JOIN_INNER: "INNER", enums.JoinType.JOIN_LEFT: "LEFT"}
 
 
 def outward(value: Expression, place: int, name: str, alias: str) -> Output:
@@ -381,7 +382,7 @@ def typed(value: Expression) -> Expression:
     return replace(value, untyped=False) if isinstance(value, Constant) else value
 
 
-def either(name: str, mine: Expression, theirs: Expression, units: bool, node: Any) -> Either:
+def either(name: str, mine: Expression, theirs: Expression, units: bool, node: Node) -> Either:
     """A column of UNION ALL. What holds of both sides holds of it."""
     family, _ = same_family([mine, theirs], node)
     interval = None
@@ -410,12 +411,12 @@ def meet_in_a_cast(values: Iterable[Expression | None]) -> bool:
     return len(families) > 1 and families != {Family.INT, Family.NUMERIC}
 
 
-def refuse_mixed(name: str, values: list[Expression], node: Any) -> None:
+def refuse_mixed(name: str, values: list[Expression], node: Node) -> None:
     if meet_in_a_cast(value for value in values if not value.is_null):
         refuse(f"column {name} of several types in UNION ALL", node, "Cast it to one type in each part.")
 
 
-def refuse_unlinked(node: Any) -> None:
+def refuse_unlinked(node: Node) -> None:
     refuse(
         "a join of people that is not on the person",
         node,

@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from pglast import ast, enums
 from pglast.visitors import Visitor
 
+from discreet.core.syntax import Node
 from discreet.gate.parse import nodes
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
@@ -81,14 +82,14 @@ def moved(name: str, moment: Expression, by: Expression, node: object) -> Expres
     return guarded_time(Arithmetic(name, start, by, type=Type(family), raw="the date"), node)
 
 
-def with_moment(tree: Any, asked: Callable[[], datetime]) -> Any:
+def with_moment(tree: Node, asked: Callable[[], datetime]) -> Node:
     """The question with CURRENT_DATE, CURRENT_TIMESTAMP, LOCALTIMESTAMP and now() replaced by what they are in it."""
 
     class Moments(Visitor):  # type: ignore[misc]
-        def visit_SQLValueFunction(self, ancestors: Any, node: ast.SQLValueFunction) -> Any:  # noqa: N802
+        def visit_SQLValueFunction(self, ancestors: Node, node: ast.SQLValueFunction) -> Node:  # noqa: N802
             return stamp(enums.SQLValueFunctionOp(node.op).name, asked().astimezone(UTC), node)
 
-        def visit_FuncCall(self, ancestors: Any, node: ast.FuncCall) -> Any:  # noqa: N802
+        def visit_FuncCall(self, ancestors: Node, node: ast.FuncCall) -> Node:  # noqa: N802
             return stamp("SVFOP_CURRENT_TIMESTAMP", asked().astimezone(UTC), node) if is_now(node) else None
 
     if any(isinstance(node, ast.SQLValueFunction) or is_now(node) for node in nodes(tree)):
@@ -96,14 +97,14 @@ def with_moment(tree: Any, asked: Callable[[], datetime]) -> Any:
     return tree
 
 
-def is_now(node: Any) -> bool:
+def is_now(node: Node) -> bool:
     if not isinstance(node, ast.FuncCall) or node.args:
         return False
     *schema, name = (part.sval for part in node.funcname)
     return name in NOW and schema in ([], ["pg_catalog"])
 
 
-def stamp(name: str, moment: datetime, node: Any) -> ast.TypeCast | None:
+def stamp(name: str, moment: datetime, node: Node) -> ast.TypeCast | None:
     """The constant that is meant by such a name; None for the user's name and the like."""
     if name == "SVFOP_CURRENT_DATE":
         return constant(moment.date().isoformat(), "date", node)
@@ -114,7 +115,7 @@ def stamp(name: str, moment: datetime, node: Any) -> ast.TypeCast | None:
     return None
 
 
-def constant(text: str, type_name: str, node: Any) -> ast.TypeCast:
+def constant(text: str, type_name: str, node: Node) -> ast.TypeCast:
     names = (ast.String(sval="pg_catalog"), ast.String(sval=type_name))
     value = ast.A_Const(isnull=False, val=ast.String(sval=text))
     return ast.TypeCast(arg=value, typeName=ast.TypeName(names=names, typemod=-1), location=node.location)

@@ -11,12 +11,11 @@ refusal and never an oracle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from discreet.gate import tree
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.tree import LARGEST_INT, Constant, Duration, Expression, is_wide, kept
+from discreet.gate.tree import LARGEST_INT, Constant, Duration, Expression, Rules, is_wide, kept, rule, rules
 
 EXACT = frozenset([Family.INT, Family.NUMERIC])
 TEXT_CALLS = {"lower", "upper", "btrim", "ltrim", "rtrim", "length", "left", "right", "substr", "strpos"}
@@ -150,30 +149,30 @@ def converts(node: tree.Conversion) -> bool:
     return value.family in NUMBERS and (node.to != "int8" or (value.family is Family.INT and not is_wide(value)))
 
 
-RULES: dict[type[Expression], Callable[[Any], bool]] = {
-    tree.Column: always,
-    tree.Output: always,  # its origin is asked where it is evaluated
-    tree.SystemColumn: always,
-    tree.Constant: always,
-    tree.Logic: always,
-    tree.NullTest: always,
-    tree.TruthTest: always,
-    tree.Compare: compares,
-    tree.SamePerson: same_person,
-    tree.Distinct: compares,
-    tree.Like: lambda node: is_short_text(node.argument),
-    tree.NullIf: always,
-    tree.Case: chooses,
-    tree.Choice: chooses,
-    tree.Arithmetic: computes,
-    tree.Negative: lambda node: is_bounded(node.argument),
-    tree.Concatenation: lambda node: all(part.is_null or part.family is Family.TEXT for part in node.parts),
-    tree.Call: calls,
-    tree.Cast: casts,
-    tree.Conversion: converts,
-    tree.Clamp: lambda node: node.family in NUMBERS and node.interval is not None and node.interval.usable,
-    tree.KnownYears: lambda node: node.family in TIMES,
-    tree.Beginning: lambda node: node.family is Family.TEXT,
-    tree.Canonical: always,
-    tree.Own: always,
-}
+RULES: Rules[bool] = rules(
+    rule(tree.Column, always),
+    rule(tree.Output, always),  # its origin is asked where it is evaluated
+    rule(tree.SystemColumn, always),
+    rule(tree.Constant, always),
+    rule(tree.Logic, always),
+    rule(tree.NullTest, always),
+    rule(tree.TruthTest, always),
+    rule(tree.Compare, compares),
+    rule(tree.SamePerson, same_person),
+    rule(tree.Distinct, compares),
+    rule(tree.Like, lambda node: is_short_text(node.argument)),
+    rule(tree.NullIf, always),
+    rule(tree.Case, chooses),
+    rule(tree.Choice, chooses),
+    rule(tree.Arithmetic, computes),
+    rule(tree.Negative, lambda node: is_bounded(node.argument)),
+    rule(tree.Concatenation, lambda node: all(part.is_null or part.family is Family.TEXT for part in node.parts)),
+    rule(tree.Call, calls),
+    rule(tree.Cast, casts),
+    rule(tree.Conversion, converts),
+    rule(tree.Clamp, lambda node: node.family in NUMBERS and node.interval is not None and node.interval.usable),
+    rule(tree.KnownYears, lambda node: node.family in TIMES),
+    rule(tree.Beginning, lambda node: node.family is Family.TEXT),
+    rule(tree.Canonical, always),
+    rule(tree.Own, always),
+)

@@ -7,17 +7,17 @@ functions over the tree, with a rule for each type of node in the tables at the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, floor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from discreet.gate import tree
 from discreet.gate.schema import TIMES, Family
-from discreet.gate.tree import Constant, Expression, kept
+from discreet.gate.tree import Constant, Expression, Rules, kept, rule, rules
 
 MICROSECONDS_A_DAY = 86_400_000_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -348,8 +348,6 @@ def tested_for_null(value: Expression) -> Comparison:
 
 # -- the rules: a node that is in none of these tables is refused
 
-Rule = Callable[[Any], Trace]
-
 
 def nothing(node: Expression) -> Trace:
     """What is true or false lets nothing be known but what it compares; nor do constants."""
@@ -363,43 +361,43 @@ def of_argument(
     return trace(node.argument)
 
 
-TRACES: dict[type[Expression], Rule] = {
-    tree.Column: of_column,
-    tree.Output: lambda node: trace(node.origin),
-    tree.Either: lambda node: of_choice(node.parts),
-    tree.Constant: nothing,
-    tree.Logic: nothing,
-    tree.NullTest: nothing,
-    tree.TruthTest: nothing,
-    tree.Compare: nothing,
-    tree.SamePerson: nothing,
-    tree.Distinct: nothing,
-    tree.Like: nothing,
-    tree.NullIf: lambda node: trace(node.result),
-    tree.Case: lambda node: of_choice(node.results),
-    tree.Choice: lambda node: of_choice(node.values),
-    tree.Arithmetic: of_arithmetic,
-    tree.Negative: of_negative,
-    tree.Concatenation: of_concatenation,
-    tree.Call: of_call,
-    tree.Cast: of_cast,
-    tree.Clamp: of_argument,
-    tree.KnownYears: of_argument,
-    tree.Beginning: of_argument,
-    tree.Canonical: of_argument,
-    tree.Conversion: of_argument,
-}
+TRACES: Rules[Trace] = rules(
+    rule(tree.Column, of_column),
+    rule(tree.Output, lambda node: trace(node.origin)),
+    rule(tree.Either, lambda node: of_choice(node.parts)),
+    rule(tree.Constant, nothing),
+    rule(tree.Logic, nothing),
+    rule(tree.NullTest, nothing),
+    rule(tree.TruthTest, nothing),
+    rule(tree.Compare, nothing),
+    rule(tree.SamePerson, nothing),
+    rule(tree.Distinct, nothing),
+    rule(tree.Like, nothing),
+    rule(tree.NullIf, lambda node: trace(node.result)),
+    rule(tree.Case, lambda node: of_choice(node.results)),
+    rule(tree.Choice, lambda node: of_choice(node.values)),
+    rule(tree.Arithmetic, of_arithmetic),
+    rule(tree.Negative, of_negative),
+    rule(tree.Concatenation, of_concatenation),
+    rule(tree.Call, of_call),
+    rule(tree.Cast, of_cast),
+    rule(tree.Clamp, of_argument),
+    rule(tree.KnownYears, of_argument),
+    rule(tree.Beginning, of_argument),
+    rule(tree.Canonical, of_argument),
+    rule(tree.Conversion, of_argument),
+)
 
-COMPARES: dict[type[Expression], Callable[[Any], Sequence[Comparison]]] = {
-    tree.Column: in_column,
-    tree.Output: in_output,
-    tree.Either: in_either,
-    tree.Compare: in_compare,
-    tree.Distinct: in_distinct,
-    tree.NullTest: lambda node: [tested_for_null(node.argument)],
-    tree.Like: in_like,
-    tree.Arithmetic: in_arithmetic,
-    tree.Cast: in_cast,
-    tree.Choice: in_choice,
-    tree.Call: in_call,
-}
+COMPARES: Rules[Sequence[Comparison]] = rules(
+    rule(tree.Column, in_column),
+    rule(tree.Output, in_output),
+    rule(tree.Either, in_either),
+    rule(tree.Compare, in_compare),
+    rule(tree.Distinct, in_distinct),
+    rule(tree.NullTest, lambda node: [tested_for_null(node.argument)]),
+    rule(tree.Like, in_like),
+    rule(tree.Arithmetic, in_arithmetic),
+    rule(tree.Cast, in_cast),
+    rule(tree.Choice, in_choice),
+    rule(tree.Call, in_call),
+)

@@ -17,12 +17,12 @@ node, and refuses a type that it does not know.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from discreet.gate.intervals import Interval
 from discreet.gate.schema import FAMILY_OF_TYPE, Family
@@ -51,6 +51,8 @@ UNIT = "discreet unit"
 
 Answer = TypeVar("Answer")
 Asked = TypeVar("Asked", bound="Expression")
+Rule: TypeAlias = "tuple[type[Expression], Callable[[Expression], Answer]]"
+Rules: TypeAlias = "Mapping[type[Expression], Callable[[Expression], Answer]]"
 
 
 def kept(ask: Callable[[Asked], Answer]) -> Callable[[Asked], Answer]:
@@ -65,6 +67,25 @@ def kept(ask: Callable[[Asked], Answer]) -> Callable[[Asked], Answer]:
 
     answered.__doc__ = ask.__doc__
     return answered
+
+
+def rules(*each: Rule[Answer]) -> Rules[Answer]:
+    """The table of the rules of one question, by types of nodes."""
+    table = dict(each)
+    assert len(table) == len(each)
+    return table
+
+
+def rule(
+    kind: type[Asked], answer: Callable[[Asked], Answer]
+) -> tuple[type[Expression], Callable[[Expression], Answer]]:
+    """The rule for a type of nodes, by a function that takes nodes of this type."""
+
+    def of_kind(node: Expression) -> Answer:
+        assert isinstance(node, kind)
+        return answer(node)
+
+    return kind, of_kind
 
 
 # -- types
