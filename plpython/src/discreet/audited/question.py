@@ -116,7 +116,7 @@ class AuditedSources(Sources):
         ]
         secret = number_constant(self._seed, Family.INT)
         unit = Own("_person", (source.unit, *system, secret), type=VERSION)
-        return replace(source, names=(replace(named, columns=columns),), unit=unit)
+        return Source(replace(source.rows, unit=unit), (replace(named, columns=columns),))
 
 
 class AuditedPlanner(Planner):

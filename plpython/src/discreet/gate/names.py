@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
+from functools import cached_property
 
 from pglast import ast
 
-from discreet.core.errors import DiscreetError
 from discreet.core.syntax import Node
-from discreet.gate.clauses import equated
 from discreet.gate.intervals import Interval
+from discreet.gate.people import Limits, People, people_of
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Column, Family, Relation
-from discreet.gate.traces import Comparison
-from discreet.gate.tree import BLANK_PADDED, BOOLEAN, SHOWN_TYPES, Constant, Expression, NullTest, Rows, Type
+from discreet.gate.tree import BLANK_PADDED, BOOLEAN, SHOWN_TYPES, Constant, Expression, HasPerson, Rows, Table, Type
 from discreet.gate.tree import Column as ColumnOf
 from discreet.gate.values import boolean_constant
 
@@ -26,94 +24,52 @@ UNLIMITED = {"character": BLANK_PADDED, "bit": 'pg_catalog."bit"'}
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What the policies of the tables involved allow; the strictest cap, the widest reach.
-
-    Without `max_total_rows` there is no such bound, which is wider than any.
-    """
-
-    max_groups: int = 1
-    max_rows: int = 1
-    max_epsilon: Fraction | None = None
-    max_delta: Fraction | None = None
-    max_total_rows: int | None = None
-
-    def rows(self, groups: int = 1) -> int:
-        """The most rows of one person that count in so many groups together."""
-        most = self.max_rows * groups
-        return most if self.max_total_rows is None else min(most, self.max_total_rows)
-
-    def __or__(self, other: Limits) -> Limits:
-        return Limits(
-            max(self.max_groups, other.max_groups),
-            max(self.max_rows, other.max_rows),
-            least(self.max_epsilon, other.max_epsilon),
-            least(self.max_delta, other.max_delta),
-            widest(self.max_total_rows, other.max_total_rows),
-        )
-
-
-def least(a: Fraction | None, b: Fraction | None) -> Fraction | None:
-    return b if a is None else a if b is None else min(a, b)
-
-
-def widest(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else max(a, b)
-
-
-@dataclass(frozen=True)
 class Named:
     """One name in FROM, and its columns; `unit_columns`: those that hold the person of a row, or NULL."""
 
     alias: str
     columns: Mapping[str, Expression]
     unit_columns: frozenset[str] = frozenset()
-    unique_keys: tuple[frozenset[str], ...] = ()
     hidden: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Source:
-    """Rows with their person: `unit` is the expression that names it, None for public rows.
-
-    `compared`: what decides which rows these are; `owned`: every row has a person; `people`: the columns by which
-    foreign keys know them, None where no key tells; `whole_table`: all rows of one protected table, of which none is
-    hidden from who reads them.
-    """
+    """Rows, the names by which a question knows their columns, and whose rows they are."""
 
     rows: Rows
     names: tuple[Named, ...]
-    unit: Expression | None
-    dataset: str | None
-    single: bool
-    limits: Limits = field(default_factory=Limits)
-    filtered: bool = False
-    compared: frozenset[Comparison] = frozenset()
-    owned: bool = False
-    people: frozenset[str] | None = None
-    whole_table: bool = False
+
+    @cached_property
+    def people(self) -> People:
+        return people_of(self.rows)
+
+    @property
+    def unit(self) -> Expression | None:
+        return self.people.unit
+
+    @property
+    def dataset(self) -> str | None:
+        return self.people.dataset
+
+    @property
+    def single(self) -> bool:
+        return self.people.single
+
+    @property
+    def limits(self) -> Limits:
+        return self.people.limits
+
+    @property
+    def is_whole_table(self) -> bool:
+        """Whether these are all rows of one table, of which none is hidden from who reads them."""
+        return isinstance(self.rows, Table) and not self.rows.only and not self.rows.relation.row_security
 
     def with_people(self, conditions: Iterable[Expression]) -> tuple[Expression, ...]:
         """These conditions, and that a row has a person."""
-        if self.unit is None or self.owned:
+        if self.unit is None or self.people.owned:
             return tuple(conditions)
-        return (*conditions, NullTest(self.unit, True, type=BOOLEAN, nullable=False))
-
-
-def people_of_both(left: Source, right: Source, node: Node) -> frozenset[str] | None:
-    """The people of two sources that are to be one person's rows; refused where foreign keys know them apart.
-
-    Where no key tells about one of them, the curator's word holds: one dataset names its people by the same values.
-    """
-    if left.people is None or right.people is None:
-        return left.people or right.people
-    if not left.people & right.people:
-        refuse(
-            f"{min(left.people)} and {min(right.people)} name different people",
-            node,
-            "Where they are the same, a curator can say so by a foreign key, which may be NOT VALID.",
-        )
-    return left.people | right.people
+        return (*conditions, HasPerson(self.unit, type=BOOLEAN, nullable=False))
 
 
 class Names:
@@ -162,22 +118,6 @@ def is_hidden(node: Node, names: tuple[Named, ...]) -> bool:
         return False
     *alias, column = (getattr(part, "sval", None) for part in node.fields)
     return any(column in named.hidden and (not alias or alias == [named.alias]) for named in names)
-
-
-def matched_columns(conjunct: Node, names: tuple[Named, ...]) -> set[tuple[str, str]]:
-    """Columns of these names, as (alias, column), that the conjunct equates with a column of another one.
-
-    Not doubles: they are compared as numerics, which several of them may share.
-    """
-    sides = equated(conjunct)
-    found = []
-    for side in sides or ():
-        try:
-            named, column = Names(names, ()).find(side)
-        except DiscreetError:
-            continue
-        found.append((named.columns[column].family, (named.alias, column)))
-    return {name for family, name in found if family is not Family.FLOAT} if len(found) == 1 else set()
 
 
 def same_people(left: Expression, right: Expression) -> bool:

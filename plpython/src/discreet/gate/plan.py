@@ -19,6 +19,7 @@ from discreet.gate.grouping import Grouping, group_by
 from discreet.gate.keys import key_of
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.names import Names, Source
+from discreet.gate.people import compared_in
 from discreet.gate.post import MEASURED, PostProcessing, measured_column
 from discreet.gate.presence import counts_everybody, of_everybody
 from discreet.gate.propagation import Dependence, released_aggregate, released_key
@@ -159,13 +160,14 @@ class Planner:
         several = any(function_name(call) == "avg" for call in calls)
         everybody = counts_everybody(source, conditions, grouping, self._schema.datasets[source.dataset])
         aggregates: dict[Aggregate, int] = {}
-        conditions_met = [source.compared]
+        compared_rows = compared_in(source.rows) | all_comparisons(conditions)
+        conditions_met = [compared_rows]
 
         def column_of(node: Node) -> Node:
             if is_aggregate(node):
                 aggregate = about_people(compile_aggregate(node, expressions, several), source)
                 aggregate = of_everybody(aggregate) if everybody else aggregate
-                conditions_met.append(source.compared | all_comparisons(parts_of(aggregate)))
+                conditions_met.append(compared_rows | all_comparisons(parts_of(aggregate)))
                 return measured_column(f"a{aggregates.setdefault(aggregate, len(aggregates))}")
             return key_column(node, expressions, grouping)
 

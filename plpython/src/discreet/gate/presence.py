@@ -32,9 +32,8 @@ def counts_everybody(source: Source, conditions: Sequence[Expression], grouping:
     return (
         dataset.neighbours == Neighbours.BOUNDED
         and dataset.has_one_table
-        and source.whole_table
+        and source.is_whole_table
         and source.single
-        and not source.filtered
         and not conditions
         and not grouping.keys
     )

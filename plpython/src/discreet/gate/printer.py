@@ -397,6 +397,7 @@ PRINTERS: Rules[str] = rules(
     rule(tree.TruthTest, truth_test),
     rule(tree.Compare, compare),
     rule(tree.SamePerson, same_person),
+    rule(tree.HasPerson, lambda node: f"({printed(node.unit)} IS NOT NULL)"),
     rule(tree.Distinct, distinct),
     rule(tree.Like, like),
     rule(tree.NullIf, null_if),

@@ -47,6 +47,15 @@ def located(error: DiscreetError, node: object) -> DiscreetError:
 
 
 @contextmanager
+def refusing_at(node: object) -> Iterator[None]:
+    """Errors that arise within and have no place of their own arose at this node."""
+    try:
+        yield
+    except DiscreetError as error:
+        raise error if error.location is not None else located(error, node) from None
+
+
+@contextmanager
 def quoting(text: str, whose: str = "") -> Iterator[None]:
     """Errors that arise within tell the words of the text at which they did, and `whose` text it is."""
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from discreet.dp.grid import Grid
 from discreet.gate import printer
 from discreet.gate.measurements import Measurement, Quantity, Subject
-from discreet.gate.names import Limits
+from discreet.gate.people import Limits
 from discreet.gate.plan import Plan
 from discreet.gate.printer import operator, output_text, printed
 

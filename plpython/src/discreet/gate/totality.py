@@ -159,6 +159,7 @@ RULES: Rules[bool] = rules(
     rule(tree.TruthTest, always),
     rule(tree.Compare, compares),
     rule(tree.SamePerson, same_person),
+    rule(tree.HasPerson, always),
     rule(tree.Distinct, compares),
     rule(tree.Like, lambda node: is_short_text(node.argument)),
     rule(tree.NullIf, always),

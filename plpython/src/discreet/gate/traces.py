@@ -251,7 +251,7 @@ def comparisons(node: Expression) -> frozenset[Comparison]:
     found = frozenset(rule(node) if rule is not None else ())
     if type(node) not in TRACES:
         raise TypeError(type(node).__name__)
-    if isinstance(node, tree.SamePerson):  # it compares people with themselves
+    if isinstance(node, tree.SamePerson | tree.HasPerson):  # it compares people with themselves
         return found
     return found.union(*map(comparisons, node.parts))
 
@@ -371,6 +371,7 @@ TRACES: Rules[Trace] = rules(
     rule(tree.TruthTest, nothing),
     rule(tree.Compare, nothing),
     rule(tree.SamePerson, nothing),
+    rule(tree.HasPerson, nothing),
     rule(tree.Distinct, nothing),
     rule(tree.Like, nothing),
     rule(tree.NullIf, lambda node: trace(node.result)),

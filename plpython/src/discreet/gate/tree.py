@@ -25,7 +25,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, TypeVar
 
 from discreet.gate.intervals import Interval
-from discreet.gate.schema import FAMILY_OF_TYPE, Family
+from discreet.gate.schema import FAMILY_OF_TYPE, Family, Relation
 
 REAL = "real"
 BLANK_PADDED = "pg_catalog.bpchar"
@@ -342,6 +342,17 @@ class SamePerson(Expression):
 
 
 @dataclass(frozen=True, eq=False)
+class HasPerson(Expression):
+    """That the unit of a row is not NULL."""
+
+    unit: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.unit,)
+
+
+@dataclass(frozen=True, eq=False)
 class Distinct(Expression):
     """left IS [NOT] DISTINCT FROM right."""
 
@@ -546,13 +557,15 @@ class Own(Expression):
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the catalog; `only`: without those that inherit from it."""
+    """A table of the catalog; `only`: without those that inherit from it; `unit`: what names the person of a row."""
 
     place: int
     schema: str
     name: str
     only: bool
     alias: str = field(compare=False)
+    relation: Relation = field(compare=False, repr=False)
+    unit: Expression | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
