@@ -7,25 +7,21 @@ counted or averaged, and in a sum NULL is 0, whoever else is in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from pglast import ast
 
 from discreet.core.errors import RefusedShapeError, TrackerError
-from discreet.core.syntax import Node
-from discreet.gate.aggregates import is_aggregate
-from discreet.gate.answer import Level, answer_sql
-from discreet.gate.clauses import WithQueries
+from discreet.gate.answer import answer_sql
 from discreet.gate.expressions import Expressions, function_name
-from discreet.gate.grouping import Grouping, group_by
-from discreet.gate.names import Names, Source
-from discreet.gate.plan import Planner, key_column, refuse_unknown_clauses, released_table
-from discreet.gate.post import MEASURED, PostProcessing, measured_column
+from discreet.gate.names import Source
 from discreet.gate.propagation import released_key
+from discreet.gate.question import Answered, Context, Question, shaped
 from discreet.gate.refusal import refuse
-from discreet.gate.schema import NUMBERS, Column, Dataset, Family, Relation, Schema
-from discreet.gate.sources import Sources
+from discreet.gate.schema import NUMBERS, Column, Family, Relation, Schema
+from discreet.gate.totality import refuse_partial
 from discreet.gate.traces import trace
 from discreet.gate.tree import Column as ColumnOf
 from discreet.gate.tree import Expression, Own, SystemColumn, Table, Type
@@ -57,18 +53,11 @@ class ExactAggregate:
 
 
 @dataclass(frozen=True)
-class AuditedPlan:
+class AuditedPlan(Answered):
     """A question that can be answered exactly, if the audit allows."""
 
     relation: Relation
-    source: Source
-    conditions: tuple[Expression, ...]
-    grouping: Grouping
     aggregates: tuple[ExactAggregate, ...]
-    dataset: Dataset
-    answer_sql: str
-    output: tuple[str, ...]
-    levels: tuple[Level, ...] = field(compare=False)
 
     @property
     def answer_columns(self) -> list[tuple[str, str]]:
@@ -87,18 +76,15 @@ class AuditedPlan:
         return tuple(dict.fromkeys(s.column for s in subjects if s.sensitive and s.condition == condition))
 
 
-class AuditedSources(Sources):
-    """Rows of one audited table, with a person and a version of the row as their unit; sensitive columns stay bare."""
+@dataclass(frozen=True)
+class Audited:
+    """Policy 'audited': exact numbers of one table. `seed`: the secret by which people are hashed."""
 
-    def __init__(self, schema: Schema, parameters: tuple[str | None, ...], seed: int) -> None:
-        super().__init__(schema, parameters)
-        self._seed = seed
+    seed: int
+    groups_distinct: bool = False
 
-    def table(self, node: ast.RangeVar) -> Source:
-        source = super().table(node)
-        relation = self.tables[self._names]
-        if relation.protection is None:
-            return source
+    def seen(self, source: Source, relation: Relation) -> Source:
+        """With a person and a version of the row as its unit; sensitive columns stay bare."""
         (named,) = source.names
         assert isinstance(source.unit, ColumnOf)
         assert isinstance(source.rows, Table)
@@ -114,22 +100,13 @@ class AuditedSources(Sources):
             SystemColumn(place, "xmin", alias, type=VERSION),
             SystemColumn(place, "ctid", alias, type=VERSION),
         ]
-        secret = number_constant(self._seed, Family.INT)
+        secret = number_constant(self.seed, Family.INT)
         unit = Own("_person", (source.unit, *system, secret), type=VERSION)
         return Source(replace(source.rows, unit=unit), (replace(named, columns=columns),))
 
-
-class AuditedPlanner(Planner):
-    def __init__(self, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...], seed: int) -> None:
-        super().__init__(schema, harmless, parameters)
-        self._seed = seed
-
-    def core(self, select: ast.SelectStmt, outer: WithQueries) -> Node:
-        """The SELECT that aggregates people's rows."""
-        refuse_unknown_clauses(select)
-        sources = AuditedSources(self._schema, self._parameters, self._seed)
-        source, conditions = sources.rows(select, outer)
-        people = [table for table in sources.tables.values() if table.protection is not None]
+    def planned(self, question: Question) -> AuditedPlan:
+        source, grouping, select = question.source, question.grouping, question.select
+        people = [table for table in question.tables.values() if table.protection is not None]
         if len(people) != 1 or source.dataset is None:
             refuse("a question that names an audited table more than once", select, "Ask about it alone.")
         if not source.single:
@@ -138,26 +115,24 @@ class AuditedPlanner(Planner):
                 select,
                 "The unit of an audited table must be unique, and a public table joined on its key.",
             )
-        scope = Names(source.names, self._parameters)
-        grouping = group_by(select, Expressions(scope))
         aggregates: dict[ExactAggregate, int] = {}
 
-        def column_of(node: Node) -> Node:
-            if is_aggregate(node):
-                aggregate = exact_aggregate(node, Expressions(scope), sources.tables)
-                return measured_column(f"a{aggregates.setdefault(aggregate, len(aggregates))}")
-            return key_column(node, Expressions(scope), grouping)
+        def number_of(node: ast.FuncCall) -> int:
+            aggregate = exact_aggregate(node, question.expressions, question.tables)
+            return aggregates.setdefault(aggregate, len(aggregates))
 
-        post = PostProcessing(self._harmless, self._parameters, column_of)
-        answer = post.select(select, released_table(MEASURED), post.rewrite(select.havingClause))
+        answer = question.answer(number_of)
         if not aggregates and not grouping.keys:
             refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
+        subjects = (one.subject for one in aggregates)
+        parts = (part for subject in subjects for part in (subject.value, subject.condition) if part is not None)
+        refuse_partial([*question.conditions, *(key.value for key in grouping.keys), *parts], source.rows)
         exact = {f"k{n}": released_key(n, key.native_type) for n, key in enumerate(grouping.keys)}
         exact |= {f"a{n}": released_key(n, one.result_type) for one, n in aggregates.items()}
-        level = Level.of(answer, MEASURED, lambda column: exact[column.fields[-1].sval])
+        level = question.level(answer, exact)
         return AuditedPlan(
-            people[0], source, tuple(conditions), grouping, tuple(aggregates), self._schema.datasets[source.dataset],
-            answer_sql((level,)), level.names, (level,),
+            source, question.conditions, grouping, question.context.schema.datasets[source.dataset],
+            answer_sql((level,)), level.names, (level,), people[0], tuple(aggregates),
         )  # fmt: skip
 
 
@@ -165,10 +140,7 @@ def audited_plan(
     select: ast.SelectStmt, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...], seed: int
 ) -> AuditedPlan:
     try:
-        planned: AuditedPlan = AuditedPlanner(schema, harmless, parameters, seed).plan(select, {})  # type: ignore[assignment]
-        return planned
-    except RecursionError:
-        refuse("a question nested too deeply", None, "Write it with fewer levels.")
+        return shaped(select, Context(schema, harmless, parameters), Audited(seed))
     except TrackerError as error:
         changed = RefusedShapeError(
             error.message.replace("singles out a person", "in a condition, a group or an expression: it is not public"),
@@ -179,13 +151,13 @@ def audited_plan(
         raise changed from None
 
 
-def base_column(value: Expression, tables: dict[int, Relation]) -> Column:
+def base_column(value: Expression, tables: Mapping[int, Relation]) -> Column:
     """The column of a table that a value is, as it is."""
     (item,) = trace(value).items
     return tables[item.row].columns[item.column]
 
 
-def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: dict[int, Relation]) -> ExactAggregate:
+def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: Mapping[int, Relation]) -> ExactAggregate:
     name = function_name(node)
     if name not in ("count", "sum", "avg"):
         refuse(f"aggregate {name}() of an audited table", node, "Exact answers are sums, averages and counts.")
@@ -225,7 +197,7 @@ def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: dict[i
     return ExactAggregate(name, subject, result_type(name, column))
 
 
-def refuse_few_values(column: Column, node: Node) -> None:
+def refuse_few_values(column: Column, node: object) -> None:
     """By what is declared, never by what the column holds."""
     few = column.categories is not None
     if column.bounds is not None:

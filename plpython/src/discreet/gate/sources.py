@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -45,8 +45,15 @@ class Mapped:
 class Sources:
     """Compiles FROM clauses of one question; `tables`: those it names, each time that it does."""
 
-    def __init__(self, schema: Schema, parameters: tuple[str | None, ...]) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        parameters: tuple[str | None, ...],
+        seen: Callable[[Source, Relation], Source] | None = None,
+    ) -> None:
+        """`seen`: a protected table as its policy lets a question see it."""
         self._schema = schema
+        self._seen = seen
         self.parameters = parameters
         self.tables: dict[int, Relation] = {}
         self._depth = 0
@@ -114,7 +121,8 @@ class Sources:
         unit = None if kept is None else column_value(place, alias, relation.columns[kept.unit], relation)
         rows = Table(place, relation.schema, relation.name, not node.inh, alias, relation, unit)
         units = frozenset[str]() if kept is None else frozenset([called[kept.unit]])
-        return Source(rows, (Named(alias, columns, units, hidden),))
+        source = Source(rows, (Named(alias, columns, units, hidden),))
+        return source if kept is None or self._seen is None else self._seen(source, relation)
 
     def view(self, view: View, node: ast.RangeVar) -> Source:
         """A view that filters, maps and joins; its hidden columns, which the asker has not written, are left out."""

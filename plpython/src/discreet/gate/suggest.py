@@ -58,4 +58,4 @@ def bounds_plan(schema: Schema, schema_name: str, table_name: str, column_name: 
     grouping = Grouping((), ((),))
     personal = paid_personally(source, (), grouping, dataset, sources.tables.values())
     conditions = () if personal is None else (paid(source),)
-    return Plan(source, conditions, grouping, measurements, found, dataset, ANSWER, names, (level,), (), personal)
+    return Plan(source, conditions, grouping, dataset, ANSWER, names, (level,), measurements, found, (), personal)

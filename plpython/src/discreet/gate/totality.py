@@ -11,9 +11,10 @@ refusal and never an oracle.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from discreet.gate import tree
+from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.tree import LARGEST_INT, Constant, Duration, Expression, Rules, is_wide, kept, rule, rules
 
@@ -28,6 +29,12 @@ def is_total(node: Expression) -> bool:
     """Whether no row can make the expression fail."""
     rule = RULES.get(type(node))
     return rule is not None and all(map(is_total, node.parts)) and rule(node)
+
+
+def refuse_partial(expressions: Iterable[Expression], rows: tree.Rows) -> None:
+    """Refuses a question of which a row could make an expression fail, here or in the relation below."""
+    if not all(map(is_total, (*expressions, *expressions_of(rows)))):
+        refuse("an expression that could fail on a row")
 
 
 def expressions_of(rows: tree.Rows) -> Iterator[Expression]:
