@@ -112,6 +112,8 @@ COUPLES = "SELECT count(*) FROM hr.employee a JOIN hr.employee b ON a.id = b.id"
 SAME = [
     (STAFF, "SELECT count(*) AS n FROM hr.employee AS e"),
     (f"{STAFF} WHERE salary > 5", "SELECT 2 * count(*) FROM hr.employee e WHERE e.salary > 5::numeric"),
+    (f"{STAFF} WHERE salary > 5 AND zip = 'a'", f"{STAFF} WHERE 'a' = zip AND 5 < salary AND zip = 'a'"),
+    (f"{STAFF} WHERE salary > 5 OR zip = 'a'", f"{STAFF} WHERE zip = 'a' OR salary > 5"),
     (BY_DEPT, "SELECT count(*), dept AS d FROM hr.employee GROUP BY 2 ORDER BY 1 LIMIT 3"),
     (
         "SELECT sum(x) FROM (SELECT salary AS x FROM hr.employee) s",
@@ -122,6 +124,9 @@ OTHER = [
     (STAFF, "SELECT count(*) FROM ONLY hr.employee"),
     (STAFF, "SELECT count(*) FROM clinic.patient"),
     (f"{STAFF} WHERE salary > 5", f"{STAFF} WHERE salary > 6"),
+    (f"{STAFF} WHERE salary > 5", f"{STAFF} WHERE salary < 5"),
+    (f"{STAFF} WHERE salary > 5", f"{STAFF} WHERE salary >= 5"),
+    (f"{STAFF} WHERE salary > 5 OR zip = 'a'", f"{STAFF} WHERE salary > 5 AND zip = 'a'"),
     ("SELECT sum(salary) FROM hr.employee", "SELECT sum(salary / 1.0) FROM hr.employee"),
     ("SELECT sum(salary / 1.0) FROM hr.employee", "SELECT sum(salary / 1.00) FROM hr.employee"),
     ("SELECT count(zip) FROM hr.employee", "SELECT count(dept) FROM hr.employee"),
@@ -138,6 +143,18 @@ def test_questions_that_measure_the_same_have_one_key(one: str, two: str) -> Non
 @pytest.mark.parametrize(("one", "two"), OTHER)
 def test_questions_that_measure_something_else_have_another_key(one: str, two: str) -> None:
     assert planned(one).key() != planned(two).key()
+
+
+def test_a_measurement_has_one_key_beside_whatever_else_is_measured() -> None:
+    alone, beside = planned(STAFF), planned("SELECT sum(salary), dp_count(*), avg(salary) FROM hr.employee")
+    (count,) = alone.measurements
+    found = [
+        measurement for measurement in beside.measurements if beside.key_of(measurement, ()) == alone.key_of(count, ())
+    ]
+    assert found == [count]
+    assert len({beside.key_of(measurement, ()) for measurement in beside.measurements}) == len(beside.measurements)
+    by_dept = planned(BY_DEPT)
+    assert by_dept.key_of(count, (0,)) != by_dept.key_of(count, ()) == alone.key_of(count, ())
 
 
 def test_questions_of_one_key_are_measured_by_the_same_trees() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from datetime import date
 from decimal import Decimal
@@ -19,6 +20,8 @@ from fractions import Fraction
 from discreet.gate import tree
 from discreet.gate.grouping import Key
 from discreet.gate.names import Source
+
+MIRRORED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 Canonical = None | bool | int | str | list["Canonical"]
 
@@ -44,13 +47,19 @@ def canonical(thing: object) -> Canonical:
     if isinstance(thing, tuple | list):
         return [canonical(part) for part in thing]
     if isinstance(thing, frozenset | set):
-        return ["set", *sorted((canonical(part) for part in thing), key=json.dumps)]
+        return in_any_order(thing)
     if isinstance(thing, tree.Constant):
         return ["Constant", canonical(thing.value), canonical(thing.type), thing.untyped, thing.declared]
     if isinstance(thing, tree.Output):  # by any name
         return ["Output", thing.place, canonical(thing.origin)]
+    if isinstance(thing, tree.Logic):
+        return ["Logic", thing.word, in_any_order(thing.conditions)]
+    if isinstance(thing, tree.Compare):
+        return comparison(thing)
     if isinstance(thing, tree.Map):  # its columns are in the expressions that use them
-        return ["Map", canonical(thing.rows), canonical(thing.conditions), canonical(thing.unit)]
+        return ["Map", canonical(thing.rows), in_any_order(thing.conditions), canonical(thing.unit)]
+    if isinstance(thing, tree.Join):
+        return ["Join", thing.kind, canonical(thing.left), canonical(thing.right), in_any_order(thing.conditions)]
     if isinstance(thing, Source):
         return ["Source", *(canonical(part) for part in (thing.rows, thing.unit, thing.single, thing.limits))]
     if isinstance(thing, Key):
@@ -58,3 +67,17 @@ def canonical(thing: object) -> Canonical:
     if is_dataclass(thing) and not isinstance(thing, type):
         return [type(thing).__name__, *(canonical(getattr(thing, each.name)) for each in fields(thing) if each.compare)]
     raise TypeError(f"{type(thing).__name__} has no canonical form")
+
+
+def in_any_order(things: Iterable[object]) -> list[Canonical]:
+    """Things whose order and number of times do not count: conditions that all must hold, none of which can fail."""
+    distinct = {json.dumps(one): one for one in map(canonical, things)}
+    return ["set", *(distinct[text] for text in sorted(distinct))]
+
+
+def comparison(node: tree.Compare) -> list[Canonical]:
+    """a < b is b > a."""
+    left, right = canonical(node.left), canonical(node.right)
+    if json.dumps(right) < json.dumps(left):
+        return ["Compare", MIRRORED[node.name], right, left]
+    return ["Compare", node.name, left, right]

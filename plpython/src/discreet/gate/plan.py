@@ -79,12 +79,20 @@ class Plan(Answered):
         return errors_of(self.levels)
 
     def key(self) -> str:
-        """The canonical key of what is measured, and at whose expense: the same for all questions that measure it."""
+        """The canonical key of all that is measured: the same for all questions that measure it, in this order."""
+        return key_of(*self._measured_over, self.grouping, self.measurements, self.aggregates)
+
+    def key_of(self, measurement: Measurement, places: tuple[int, ...]) -> str:
+        """The canonical key of one measurement in the groups of the keys at these places, whatever is paid for it."""
+        keys = tuple(self.grouping.keys[place] for place in places)
+        return key_of(*self._measured_over, keys, replace(measurement, own=None))
+
+    @property
+    def _measured_over(self) -> tuple[object, ...]:
+        """Whose rows are measured, which of them, and by whom they are paid."""
         payers = None if self.personal is None else (self.personal.schema, self.personal.table, self.personal.most)
-        return key_of(
-            self.source, self.conditions, self.grouping, self.measurements, self.aggregates, self.dataset.name,
-            self.dataset.accounting, self.dataset.neighbours, payers,
-        )  # fmt: skip
+        dataset = self.dataset.name, self.dataset.accounting, self.dataset.neighbours
+        return self.source, frozenset(self.conditions), dataset, payers
 
     def with_errors(self) -> Plan:
         """The same question, answered with a column <name>_error beside each noisy one."""
