@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from pglast import ast
 
-from discreet.core.errors import RefusedShapeError, TrackerError
+from discreet.core.errors import NamingColumnError, RefusedShapeError
 from discreet.gate.answer import answer_sql
 from discreet.gate.expressions import Expressions, function_name
 from discreet.gate.names import Source
@@ -141,9 +141,9 @@ def audited_plan(
 ) -> AuditedPlan:
     try:
         return shaped(select, Context(schema, harmless, parameters), Audited(seed))
-    except TrackerError as error:
+    except NamingColumnError as error:
         changed = RefusedShapeError(
-            error.message.replace("singles out a person", "in a condition, a group or an expression: it is not public"),
+            f"{error.construct} in a condition, a group or an expression: it is not public",
             "Sensitive columns stand alone in sum, avg and count; a curator may declare others with"
             " discreet.describe_column(table, column, visibility => 'public').",
         )

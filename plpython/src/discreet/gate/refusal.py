@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from discreet.core.errors import DiscreetError, MissingBoundsError, RefusedShapeError, TrackerError
+from discreet.core.errors import DiscreetError, MissingBoundsError, NamingColumnError, RefusedShapeError
 
 BEFORE, AFTER = 30, 40  # characters
 GENERAL_HINT = "docs/analyst.md lists the SQL that can be answered privately."
@@ -23,10 +23,10 @@ def refuse(
 
 def refuse_tracker(construct: str, node: object = None) -> NoReturn:
     refuse(
-        f"{construct} singles out a person",
+        construct,
         node,
         "Ask about groups of people; columns that name a person may only be counted.",
-        TrackerError,
+        NamingColumnError,
     )
 
 
