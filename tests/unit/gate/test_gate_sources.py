@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pglast import parse_sql
 from tests.corpus.sample import SCHEMA, TABLES, protection, table
@@ -239,6 +241,21 @@ def test_a_unique_key_of_doubles_is_none() -> None:
     for type_name, single in {"integer": True, "numeric": True, "double precision": False, "real": False}.items():
         public = Relation("public", "keyed", {"k": Column("k", type_name)}, None, keys)
         assert source("hr.employee e JOIN public.keyed p ON e.salary = p.k", with_tables(public)).single is single
+
+
+@pytest.mark.parametrize("own", ["double precision", "real"])
+@pytest.mark.parametrize(
+    ("key", "single"),
+    [("smallint", True), ("integer", True), ("bigint", False), ("numeric", False), ("real", False)],
+)
+def test_a_key_that_is_compared_as_a_double_may_be_matched_more_than_once(own: str, key: str, single: bool) -> None:
+    """2**53 and 2**53 + 1 are two keys and one double: a person of one row would have two."""
+    employee = SCHEMA.relations["hr", "employee"]
+    people = replace(employee, columns={**employee.columns, "f": Column("f", own)})
+    public = Relation("public", "keyed", {"k": Column("k", key)}, None, (frozenset(["k"]),))
+    schema = with_tables(public, people)
+    for condition in ("e.f = p.k", "p.k = e.f"):
+        assert source(f"hr.employee e JOIN public.keyed p ON {condition}", schema).single is single
 
 
 def test_part_of_a_key_is_none() -> None:

@@ -28,6 +28,7 @@ from discreet.gate.tree import (
     UNIT,
     Column,
     Compare,
+    Conversion,
     Derived,
     Either,
     Expression,
@@ -41,6 +42,9 @@ from discreet.gate.tree import (
     Union,
 )
 from discreet.gate.values import identifies, known_values, same_family
+
+# every value of which has a double of its own
+SMALL_TYPES = frozenset(["smallint", "integer"])
 
 
 @dataclass(frozen=True)
@@ -153,15 +157,19 @@ def of_join(join: Join) -> People:
 def is_matched_once(public: Table, conditions: Iterable[Expression]) -> bool:
     """Whether the conditions equate a unique key of a public table with columns of the other side.
 
-    Not with doubles: they are compared as numerics, which several of them may share.
+    A key that is compared as a double is none, unless it is of 32 bits: 2**53 and 2**53 + 1 are one double. Nor is one
+    of doubles, which are compared as numerics, and several of them may share one.
     """
     matched = set()
     for condition in conditions:
         if isinstance(condition, Compare) and condition.name == "=":
-            sides = [part for part in condition.parts if isinstance(part, Column | Output)]
-            mine = [side for side in sides if side.place == public.place]
-            if len(sides) == 2 and len(mine) == 1 and mine[0].family is not Family.FLOAT:
-                matched.add(mine[0].name)
+            columns = [side.argument if isinstance(side, Conversion) else side for side in condition.parts]
+            sides = zip(condition.parts, columns, strict=True)
+            mine = [(s, c) for s, c in sides if isinstance(c, Column) and c.place == public.place]
+            if len(mine) == 1 and all(isinstance(column, Column | Output) for column in columns):
+                ((side, column),) = mine
+                if column.family is not Family.FLOAT and (side is column or column.type.name in SMALL_TYPES):
+                    matched.add(column.name)
     return any(key <= matched for key in public.relation.unique_keys)
 
 
