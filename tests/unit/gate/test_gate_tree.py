@@ -12,6 +12,7 @@ from discreet.gate import tree
 from discreet.gate.intervals import Interval
 from discreet.gate.keys import canonical
 from discreet.gate.printer import CALLS, PRINTERS, printed
+from discreet.gate.run import statements
 from discreet.gate.schema import Family, Schema
 from discreet.gate.totality import MOMENT_CALLS, NUMBER_CALLS, RULES, TEXT_CALLS, is_total
 from discreet.gate.traces import TRACES, comparisons, trace
@@ -155,6 +156,16 @@ def test_a_measurement_has_one_key_beside_whatever_else_is_measured() -> None:
     assert len({beside.key_of(measurement, ()) for measurement in beside.measurements}) == len(beside.measurements)
     by_dept = planned(BY_DEPT)
     assert by_dept.key_of(count, (0,)) != by_dept.key_of(count, ()) == alone.key_of(count, ())
+
+
+@pytest.mark.parametrize("levels", [1, 15])
+def test_no_depth_that_the_parser_lets_in_is_too_much_for_the_stack(levels: int) -> None:
+    """Each level is eighty nodes deep, and the next one is over its columns."""
+    ctes = [f"c{n} AS (SELECT x{' + 1' * 80} AS x FROM c{n - 1})" for n in range(1, levels + 1)]
+    listed = ", ".join(["c0 AS (SELECT salary AS x FROM hr.employee)", *ctes])
+    plan = planned(f"WITH {listed} SELECT x, count(*) FROM c{levels} WHERE x > 5 GROUP BY x")
+    assert plan.key()
+    assert statements(plan, (0,), 1)
 
 
 def test_questions_of_one_key_are_measured_by_the_same_trees() -> None:

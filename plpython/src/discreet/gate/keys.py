@@ -48,14 +48,8 @@ def canonical(thing: object) -> Canonical:
         return [canonical(part) for part in thing]
     if isinstance(thing, frozenset | set):
         return in_any_order(thing)
-    if isinstance(thing, tree.Constant):
-        return ["Constant", canonical(thing.value), canonical(thing.type), thing.untyped, thing.declared]
-    if isinstance(thing, tree.Output):  # by any name
-        return ["Output", thing.place, canonical(thing.origin)]
-    if isinstance(thing, tree.Logic):
-        return ["Logic", thing.word, in_any_order(thing.conditions)]
-    if isinstance(thing, tree.Compare):
-        return comparison(thing)
+    if isinstance(thing, tree.Expression):
+        return ["Expression", digest(thing)]
     if isinstance(thing, tree.Map):  # its columns are in the expressions that use them
         return ["Map", canonical(thing.rows), in_any_order(thing.conditions), canonical(thing.unit)]
     if isinstance(thing, tree.Join):
@@ -67,6 +61,24 @@ def canonical(thing: object) -> Canonical:
     if is_dataclass(thing) and not isinstance(thing, type):
         return [type(thing).__name__, *(canonical(getattr(thing, each.name)) for each in fields(thing) if each.compare)]
     raise TypeError(f"{type(thing).__name__} has no canonical form")
+
+
+@tree.kept_of_origins
+def digest(node: tree.Expression) -> str:
+    """The digest of an expression; that of a node is made from those of its parts."""
+    return hashlib.sha256(json.dumps(form(node), separators=(",", ":")).encode()).hexdigest()
+
+
+def form(node: tree.Expression) -> Canonical:
+    if isinstance(node, tree.Constant):
+        return ["Constant", canonical(node.value), canonical(node.type), node.untyped, node.declared]
+    if isinstance(node, tree.Output):  # by any name
+        return ["Output", node.place, canonical(node.origin)]
+    if isinstance(node, tree.Logic):
+        return ["Logic", node.word, in_any_order(node.conditions)]
+    if isinstance(node, tree.Compare):
+        return comparison(node)
+    return [type(node).__name__, *(canonical(getattr(node, each.name)) for each in fields(node) if each.compare)]
 
 
 def in_any_order(things: Iterable[object]) -> list[Canonical]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from discreet.gate import tree
 from discreet.gate.schema import TIMES, Family
-from discreet.gate.tree import Constant, Expression, Rules, kept, rule, rules
+from discreet.gate.tree import Constant, Expression, Rules, kept_of_origins, rule, rules
 
 MICROSECONDS_A_DAY = 86_400_000_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -113,7 +113,7 @@ NOTHING = Trace()
 # -- what expressions let be known
 
 
-@kept
+@kept_of_origins
 def trace(node: Expression) -> Trace:
     """What the expression lets be known of columns."""
     return TRACES[type(node)](node)
@@ -244,7 +244,7 @@ def exact(value: Expression) -> Fraction | None:
 # -- comparisons
 
 
-@kept
+@kept_of_origins
 def comparisons(node: Expression) -> frozenset[Comparison]:
     """All comparisons that the expression makes, in the columns of derived tables too."""
     rule = COMPARES.get(type(node))

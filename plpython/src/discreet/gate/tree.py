@@ -55,14 +55,34 @@ Rule: TypeAlias = "tuple[type[Expression], Callable[[Expression], Answer]]"
 Rules: TypeAlias = "Mapping[type[Expression], Callable[[Expression], Answer]]"
 
 
-def kept(ask: Callable[[Asked], Answer]) -> Callable[[Asked], Answer]:
-    """Keeps the answer to a question about a node with the node: a node stands in a tree more than once."""
+def kept(ask: Callable[[Expression], Answer]) -> Callable[[Expression], Answer]:
+    """Keeps the answer to a question about a node with the node: a node stands in a tree more than once.
+
+    The parts of a node are asked first, from below, so that no depth of a tree is too much for the stack.
+    """
+    return asked_from_below(ask, lambda node: node.parts)
+
+
+def kept_of_origins(ask: Callable[[Expression], Answer]) -> Callable[[Expression], Answer]:
+    """Likewise, where the answer for a column of a derived table is that for the expression that it is there."""
+    return asked_from_below(ask, lambda node: (node.origin,) if isinstance(node, Output) else node.parts)
+
+
+def asked_from_below(
+    ask: Callable[[Expression], Answer], below: Callable[[Expression], tuple[Expression, ...]]
+) -> Callable[[Expression], Answer]:
     name = f"_{ask.__name__}"
 
-    def answered(node: Asked) -> Answer:
+    def answered(node: Expression) -> Answer:
         held: dict[str, Answer] = node.__dict__
-        if name not in held:
-            held[name] = ask(node)
+        waiting = [] if name in held else [node]
+        while waiting:
+            missing = [part for part in below(waiting[-1]) if name not in part.__dict__]
+            waiting += missing
+            if not missing:
+                asked = waiting.pop()
+                if name not in asked.__dict__:
+                    asked.__dict__[name] = ask(asked)
         return held[name]
 
     answered.__doc__ = ask.__doc__
@@ -175,12 +195,12 @@ class Expression:
         return "numeric" if is_wide(self) else NATIVE_TYPE[self.family]
 
 
-@kept
+@kept_of_origins
 def hashed(node: Expression) -> int:
     return hash(node.identity)
 
 
-@kept
+@kept_of_origins
 def size(node: Expression) -> int:
     """How many nodes are written where this one is, the columns of derived tables written out.
 
