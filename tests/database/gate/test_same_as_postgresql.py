@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,10 +35,15 @@ from discreet.gate.functions import DATE_FIELDS, FUNCTIONS, TRUNCATIONS
 from discreet.gate.names import Names
 from discreet.gate.parse import nodes
 from discreet.gate.post import PostProcessing
+from discreet.gate.printer import constant, printed
+from discreet.gate.printer import listed as entry
+from discreet.gate.schema import NUMBERS as FAMILIES_OF_NUMBERS
 from discreet.gate.schema import Family
 from discreet.gate.sources import Sources
 from discreet.gate.times import UNITS
-from discreet.gate.values import Value
+from discreet.gate.totality import is_total
+from discreet.gate.tree import Column, Expression
+from discreet.gate.values import known_values, number_constant
 
 NUMBERS = ("i2", "i4", "i8", "n", "f4", "f8")
 MOMENTS = ("d", "ts", "tz")
@@ -355,7 +361,7 @@ def scope() -> Expressions:
     return Expressions(Names(Sources(edges.schema(), ()).table(node).names, ()))
 
 
-def native(case: Case) -> Value | None:
+def native(case: Case) -> Expression | None:
     """What the gate makes of the expression, with the SQL that it would run; None where it refuses it."""
     node = parse_sql(f"SELECT {case.text}")[0].stmt.targetList[0].val
     try:
@@ -444,10 +450,46 @@ def test_the_gate_computes_what_postgresql_computes(edge_values: Connection, kin
     found: list[str] = []
     for first in range(0, len(accepted), 40):
         part = accepted[first : first + 40]
-        given = gate_values(edge_values, [value.sql for _, value in part])
+        given = gate_values(edge_values, [printed(value) for _, value in part])
         for (case, value), texts in zip(part, given, strict=True):
             found += list(differences(edge_values, case, value.native_type, texts))[:3]
     assert found == [], "\n".join(found)
+
+
+# -- what the tree says of an expression
+
+
+def untrue(connection: Connection, value: Expression) -> Iterator[str]:
+    """What of the facts that an expression carries is not so in a row that holds anything."""
+    if not is_total(value):
+        yield "is not known to be total"
+    sql, wrong = printed(value), dict[str, str]()
+    if not value.nullable:
+        wrong["NULL"] = "v IS NULL"
+    if value.raw is None and value.interval is not None and value.family in FAMILIES_OF_NUMBERS:
+        # reals have six digits, quotients at least sixteen, of which the last is rounded; the grid clamps once more
+        slack = value.interval.reach / 10 ** (5 if value.family is Family.FLOAT else 15)
+        bounds = value.interval.widened(slack)
+        ends = [constant(number_constant(end, Family.NUMERIC)) for end in (bounds.lower, bounds.upper)]
+        wrong["outside its interval"] = f"v::numeric NOT BETWEEN {ends[0]} AND {ends[1]}"
+    domain = known_values(value)
+    if domain is not None and not isinstance(value, Column) and value.raw is None:
+        wrong["outside its domain"] = f"v NOT IN ({', '.join(map(entry, domain))})"
+    for what, condition in wrong.items():
+        found = connection.execute(
+            f"SELECT count(*) FROM (SELECT {sql} AS v FROM edge.person p OFFSET 0) t WHERE {condition}".encode()
+        ).fetchone()
+        if found != (0,):
+            yield f"is {what} in {found} rows"
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+def test_what_the_tree_says_of_an_expression_holds_in_every_row(edge_values: Connection, kind: str) -> None:
+    accepted = [(case, value) for case in GENERATORS[kind]() if (value := native(case)) is not None]
+    assert len(accepted) >= 10
+    some = Random(kind).sample(accepted, min(len(accepted), 600))
+    found = [f"{case.text} {what}" for case, value in some for what in untrue(edge_values, value)]
+    assert found == [], "\n".join(found[:20])
 
 
 # -- what is made of released numbers

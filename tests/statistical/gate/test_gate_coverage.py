@@ -19,6 +19,7 @@ from discreet.dp.price import Price
 from discreet.gate.measure import Terms, measure
 from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.plan import Plan
+from discreet.gate.printer import printed
 from discreet.gate.schema import Dataset, Schema
 
 FALSE_ALARM = 1e-8
@@ -67,7 +68,8 @@ def asked(column: str, accounting: str) -> tuple[Plan, Terms]:
 
 
 def selected(measurement: Measurement, case: Case) -> list[int]:
-    condition = measurement.subject.condition or ""
+    only = measurement.subject.condition
+    condition = "" if only is None else printed(only)
     return list(case.salaries[:300] if "'F'" in condition else case.salaries[300:] if condition else case.salaries)
 
 

@@ -9,6 +9,7 @@ from tests.corpus.sample import SCHEMA, planned
 
 from discreet.core.errors import DiscreetError
 from discreet.gate.expressions import array_elements
+from discreet.gate.printer import printed as sql
 from discreet.gate.schema import Column, Relation, Schema
 
 KINDS = Relation(
@@ -26,7 +27,8 @@ WITH_KINDS = Schema({("hr", "kinds"): KINDS}, SCHEMA.datasets)
 
 
 def conditions(text: str) -> tuple[str, ...]:
-    return planned(f"SELECT count(*) FROM hr.kinds WHERE {text}", schema=WITH_KINDS).conditions
+    found = planned(f"SELECT count(*) FROM hr.kinds WHERE {text}", schema=WITH_KINDS).conditions
+    return tuple(map(sql, found))
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.corpus.sample import planned
+from tests.corpus.sample import SCHEMA, planned
 
 from discreet.gate.lint import CODES, findings
-from discreet.gate.names import Limits
+from discreet.gate.schema import Schema
 
 FOUND = [
     (
@@ -48,7 +48,11 @@ def test_a_code_is_found_where_it_belongs(code: str, question: str, other: str) 
 
 def test_a_finding_tells_how_many_rows_of_a_person_count() -> None:
     asked = planned("SELECT count(*) FROM clinic.visit")
-    bounded = replace(asked, source=replace(asked.source, limits=Limits(3, 5, max_total_rows=7)))
+    visit = SCHEMA.relations["clinic", "visit"]
+    assert visit.protection is not None
+    limited = replace(visit, protection=replace(visit.protection, max_total_rows=7))
+    schema = Schema({**SCHEMA.relations, ("clinic", "visit"): limited}, SCHEMA.datasets)
+    bounded = planned("SELECT count(*) FROM clinic.visit", schema=schema)
     told = [finding.rpartition(": ")[2] for plan in (asked, bounded) for _, finding, _ in findings(plan)]
     assert told == ["at most 5 per group", "at most 5 per group, 7 in all"]
 

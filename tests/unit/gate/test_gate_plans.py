@@ -8,9 +8,11 @@ from tests.corpus.sample import planned
 from discreet.core.declarations import LONGEST_CATEGORY
 from discreet.core.errors import DiscreetError
 from discreet.gate.grouping import MOST_KEYS, Key
+from discreet.gate.printer import printed
 from discreet.gate.run import statements
 from discreet.gate.schema import Family
-from discreet.gate.values import LONGEST_KEY
+from discreet.gate.tree import Canonical, Column, Type
+from discreet.gate.values import LONGEST_KEY, untyped
 
 STAFF = "SELECT {} FROM hr.employee"
 VISITS = "SELECT {} FROM clinic.visit"
@@ -97,15 +99,20 @@ def test_grouping_that_cannot_be_answered_is_refused(clause: str, words: str) ->
 
 
 def test_a_key_has_one_text_for_all_its_equals() -> None:
-    assert Key("x", "numeric", None, Family.NUMERIC).canonical == "pg_catalog.trim_scale(x)"
-    assert "+" in Key("x", "float8", None, Family.FLOAT).canonical
-    assert "_text(x)" in Key("x", "interval", None, Family.OTHER).canonical
-    assert Key("x", "text", None, Family.TEXT).canonical == f"discreet._cut(x, {LONGEST_KEY})"
+    assert canonical(Family.NUMERIC) == 'pg_catalog.trim_scale("t"."x")'
+    assert "+" in canonical(Family.FLOAT)
+    assert '_text("t"."x")' in canonical(Family.OTHER)
+    assert canonical(Family.TEXT) == f'discreet._cut(("t"."x" COLLATE pg_catalog."default"), {LONGEST_KEY})'
+
+
+def canonical(family: Family) -> str:
+    return printed(Key(Column(0, "x", "t", type=Type(family))).canonical)
 
 
 def test_known_values_are_cut_as_those_of_rows_are() -> None:
     """And a category that would be cut cannot be declared."""
-    assert Key("x", "text", ("'a'",), Family.TEXT).canonical_domain == [f"discreet._cut('a', {LONGEST_KEY})"]
+    key = Key(Column(0, "x", "t", type=Type(Family.TEXT), domain=(untyped("a"),)))
+    assert key.canonical_domain == [f"discreet._cut('a', {LONGEST_KEY})"]
     assert LONGEST_CATEGORY <= LONGEST_KEY
 
 
@@ -126,7 +133,8 @@ def test_texts_are_cut_where_they_are_grouped_and_nowhere_else() -> None:
 
 def test_distinct_values_that_are_equal_are_one_whichever_row_comes_first() -> None:
     (distinct,) = planned("SELECT count(DISTINCT salary) FROM hr.employee").measurements
-    assert "trim_scale" in str(distinct.subject.argument)
+    assert isinstance(distinct.subject.argument, Canonical)
+    assert "trim_scale" in printed(distinct.subject.argument)
 
 
 def test_the_outer_select_adds_no_measurement() -> None:

@@ -12,6 +12,7 @@ from tests.corpus.sample import planned
 from discreet.core.errors import DiscreetError
 from discreet.core.printing import printed
 from discreet.gate.parse import parse
+from discreet.gate.printer import printed as sql_of
 from discreet.gate.times import duration, with_moment
 
 
@@ -29,7 +30,7 @@ from discreet.gate.times import duration, with_moment
     ],
 )
 def test_an_interval_is_read_as_postgresql_writes_it(text: str, sql: str) -> None:
-    assert duration(text, None).sql == f"'{sql}'::pg_catalog.interval"
+    assert sql_of(duration(text, None)) == f"'{sql}'::pg_catalog.interval"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_a_moved_date_outside_the_known_years_is_no_value() -> None:
     (condition,) = planned(
         "SELECT count(*) FROM hr.employee WHERE hired + interval '1 month' > '2024-01-01'"
     ).conditions
-    assert "::pg_catalog.interval) OPERATOR(pg_catalog.>=) '0001-01-01'::pg_catalog.date" in condition
+    assert "::pg_catalog.interval) OPERATOR(pg_catalog.>=) '0001-01-01'::pg_catalog.date" in sql_of(condition)
 
 
 IN_INDIA = datetime(2024, 5, 6, 1, tzinfo=timezone(timedelta(hours=5, minutes=30)))

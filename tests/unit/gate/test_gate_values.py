@@ -8,17 +8,19 @@ import pytest
 
 from discreet.core.errors import DiscreetError, MissingBoundsError, RefusedShapeError
 from discreet.gate.intervals import Interval
+from discreet.gate.printer import printed
 from discreet.gate.schema import Family
+from discreet.gate.tree import Column, Type
 from discreet.gate.values import (
     NULL,
-    Value,
     clamped,
     guarded_time,
     identifier,
     literal,
-    number_sql,
+    number_constant,
     same_family,
     typed_literal,
+    untyped,
 )
 
 
@@ -40,7 +42,7 @@ from discreet.gate.values import (
 )
 def test_a_literal_is_read_as_the_type_beside_it(text: str, family: Family, sql: str) -> None:
     value = typed_literal(text, family, None)
-    assert (value.sql, value.family, value.constant) == (sql, family, True)
+    assert (printed(value), value.family, value.constant) == (sql, family, True)
 
 
 @pytest.mark.parametrize(
@@ -59,20 +61,20 @@ def test_a_literal_that_means_no_plain_value_is_refused(text: str, family: Famil
 
 def test_names_and_texts_are_quoted() -> None:
     assert identifier('a"b;--') == '"a""b;--"'
-    assert literal("a'b\\") == "'a''b\\'"
-    assert number_sql(Fraction(1, 8)) == "0.125"
-    assert "E" not in number_sql(Fraction(1, 10**40)).upper()
+    assert literal("a'b\\") == "E'a''b\\\\'"
+    assert printed(number_constant(Fraction(1, 8), Family.NUMERIC)) == "0.125"
+    assert "E" not in printed(number_constant(Fraction(1, 10**40), Family.NUMERIC)).upper()
 
 
-def column(family: Family, *bounds: int) -> Value:
-    return Value('"t"."x"', family, Interval.of(*bounds) if bounds else None, column="x")
+def column(family: Family, *bounds: int) -> Column:
+    return Column(0, "x", "t", type=Type(family), interval=Interval.of(*bounds) if bounds else None, raw="x")
 
 
 @pytest.mark.parametrize("family", [Family.INT, Family.NUMERIC, Family.FLOAT])
 def test_a_column_is_clamped_once(family: Family) -> None:
     once = clamped(column(family, 0, 10), None)
-    assert once.column is None
-    assert "CASE WHEN" in once.sql
+    assert once.raw is None
+    assert "CASE WHEN" in printed(once)
     assert clamped(once, None) == once
     assert once.interval == Interval.of(0, 10)
 
@@ -88,8 +90,8 @@ def test_a_column_without_bounds_is_not_computed_with() -> None:
 
 def test_a_time_is_kept_within_the_years_that_functions_know() -> None:
     guarded = guarded_time(column(Family.DATE), None)
-    assert "'0001-01-01'" in guarded.sql
-    assert "'10000-01-01'" in guarded.sql
+    assert "'0001-01-01'" in printed(guarded)
+    assert "'10000-01-01'" in printed(guarded)
     assert guarded_time(guarded, None) == guarded
     with pytest.raises(RefusedShapeError, match="a date function on int"):
         guarded_time(column(Family.INT), None)
@@ -114,7 +116,7 @@ def test_values_of_different_kinds_do_not_meet(families: str) -> None:
 
 
 def test_null_and_untyped_literals_take_the_family_of_the_others() -> None:
-    bare = Value("'5'::pg_catalog.text", Family.TEXT, constant=True, untyped="5")
+    bare = untyped("5")
     family, (_, five, _) = same_family([column(Family.INT), bare, NULL], None)
-    assert (family, five.sql) == (Family.INT, "5")
+    assert (family, printed(five)) == (Family.INT, "5")
     assert same_family([bare, NULL], None)[0] is Family.TEXT

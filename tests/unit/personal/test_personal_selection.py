@@ -12,6 +12,7 @@ from discreet.core.errors import RefusedShapeError
 from discreet.dp.price import Price
 from discreet.gate.measure import Terms
 from discreet.gate.plan import Plan
+from discreet.gate.printer import printed
 from discreet.gate.schema import Relation, Schema
 from discreet.personal.selection import key_sql
 
@@ -43,7 +44,7 @@ def test_every_row_is_looked_at_and_those_of_payers_are_run() -> None:
     assert selection.startswith("SELECT discreet._personal_count((employee.id)::pg_catalog.int8, (")
     assert " WHERE " not in selection
     assert "gender" in selection
-    assert unquoted(found.conditions[-1]) == "discreet._personal_paid((employee.id)::pg_catalog.int8)"
+    assert unquoted(printed(found.conditions[-1])) == "discreet._personal_paid((employee.id)::pg_catalog.int8)"
     assert (found.personal.schema, found.personal.table, found.personal.by_integer) == ("hr", "employee", True)
 
 

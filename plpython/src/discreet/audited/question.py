@@ -7,30 +7,30 @@ counted or averaged, and in a sum NULL is 0, whoever else is in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from pglast import ast
 
-from discreet.core.errors import RefusedShapeError, TrackerError
-from discreet.gate.aggregates import is_aggregate
-from discreet.gate.answer import Level, answer_sql
-from discreet.gate.clauses import WithQueries
+from discreet.core.errors import NamingColumnError, RefusedShapeError
+from discreet.gate.answer import answer_sql
 from discreet.gate.expressions import Expressions, function_name
-from discreet.gate.grouping import Grouping, group_by
-from discreet.gate.names import Names, Source
-from discreet.gate.plan import Planner, key_column, refuse_unknown_clauses, released_table
-from discreet.gate.post import MEASURED, PostProcessing, measured_column
+from discreet.gate.names import Source
 from discreet.gate.propagation import released_key
+from discreet.gate.question import Answered, Context, Question, shaped
 from discreet.gate.refusal import refuse
-from discreet.gate.schema import NUMBERS, Column, Dataset, Family, Relation, Schema
-from discreet.gate.sources import Sources
-from discreet.gate.values import identifier
+from discreet.gate.schema import NUMBERS, Column, Family, Relation, Schema
+from discreet.gate.totality import refuse_partial
+from discreet.gate.traces import trace
+from discreet.gate.tree import Column as ColumnOf
+from discreet.gate.tree import Expression, Own, SystemColumn, Table, Type
+from discreet.gate.values import number_constant
 
 # A column of fewer possible values has no secret that a sum keeps.
 FEWEST_VALUES = 100
 INTEGERS = ("smallint", "integer")
+VERSION = Type(Family.OTHER)
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,8 @@ class Subject:
 
     column: int
     sensitive: bool
-    sql: str
-    condition: str | None
-    family: Family = Family.OTHER
+    value: Expression | None
+    condition: Expression | None
 
 
 @dataclass(frozen=True)
@@ -54,18 +53,11 @@ class ExactAggregate:
 
 
 @dataclass(frozen=True)
-class AuditedPlan:
+class AuditedPlan(Answered):
     """A question that can be answered exactly, if the audit allows."""
 
     relation: Relation
-    source: Source
-    conditions: tuple[str, ...]
-    grouping: Grouping
     aggregates: tuple[ExactAggregate, ...]
-    dataset: Dataset
-    answer_sql: str
-    output: tuple[str, ...]
-    levels: tuple[Level, ...] = field(repr=False, compare=False)
 
     @property
     def answer_columns(self) -> list[tuple[str, str]]:
@@ -74,51 +66,47 @@ class AuditedPlan:
         return keys + [(f"a{n}", aggregate.result_type) for n, aggregate in enumerate(self.aggregates)]
 
     @property
-    def filters(self) -> tuple[str | None, ...]:
+    def filters(self) -> tuple[Expression | None, ...]:
         """The FILTERs of aggregates, each of which makes query sets of its own; None: no FILTER."""
         return tuple(dict.fromkeys(aggregate.subject.condition for aggregate in self.aggregates)) or (None,)
 
-    def columns(self, condition: str | None) -> tuple[int, ...]:
+    def columns(self, condition: Expression | None) -> tuple[int, ...]:
         """The sensitive columns whose sums are asked for under a FILTER."""
         subjects = [one.subject for one in self.aggregates if one.kind != "count"]
         return tuple(dict.fromkeys(s.column for s in subjects if s.sensitive and s.condition == condition))
 
 
-class AuditedSources(Sources):
-    """Rows of one audited table, with a person and a version of the row as their unit; sensitive columns stay bare."""
+@dataclass(frozen=True)
+class Audited:
+    """Policy 'audited': exact numbers of one table. `seed`: the secret by which people are hashed."""
 
-    def __init__(self, schema: Schema, parameters: tuple[str | None, ...], seed: int) -> None:
-        super().__init__(schema, parameters)
-        self._seed = seed
+    seed: int
+    groups_distinct: bool = False
 
-    def table(self, node: ast.RangeVar) -> Source:
-        source = super().table(node)
-        relation = self.tables[self._names]
-        if relation.protection is None:
-            return source
+    def seen(self, source: Source, relation: Relation) -> Source:
+        """With a person and a version of the row as its unit; sensitive columns stay bare."""
         (named,) = source.names
+        assert isinstance(source.unit, ColumnOf)
+        assert isinstance(source.rows, Table)
         # what may not be used but as it is, the gate knows as columns that name people
         columns = {
-            name: replace(value, identifies=not base_column(value, self.tables).public)
+            name: replace(value, identifies=not relation.columns[value.name].public)
             for name, value in named.columns.items()
+            if isinstance(value, ColumnOf)
         }
-        alias = identifier(named.alias)
-        row = f"{alias}.tableoid, {alias}.xmin, {alias}.ctid, {self._seed}::pg_catalog.int8"
-        unit = f"discreet._person({alias}.{identifier(relation.protection.unit)}, {row})"
-        return replace(source, names=(replace(named, columns=columns, unit=unit),), unit=unit)
+        place, alias = source.rows.place, source.rows.alias
+        system: list[Expression] = [
+            SystemColumn(place, "tableoid", alias, type=VERSION),
+            SystemColumn(place, "xmin", alias, type=VERSION),
+            SystemColumn(place, "ctid", alias, type=VERSION),
+        ]
+        secret = number_constant(self.seed, Family.INT)
+        unit = Own("_person", (source.unit, *system, secret), type=VERSION)
+        return Source(replace(source.rows, unit=unit), (replace(named, columns=columns),))
 
-
-class AuditedPlanner(Planner):
-    def __init__(self, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...], seed: int) -> None:
-        super().__init__(schema, harmless, parameters)
-        self._seed = seed
-
-    def core(self, select: ast.SelectStmt, outer: WithQueries) -> Any:
-        """The SELECT that aggregates people's rows."""
-        refuse_unknown_clauses(select)
-        sources = AuditedSources(self._schema, self._parameters, self._seed)
-        source, conditions = sources.rows(select, outer)
-        people = [table for table in sources.tables.values() if table.protection is not None]
+    def planned(self, question: Question) -> AuditedPlan:
+        source, grouping, select = question.source, question.grouping, question.select
+        people = [table for table in question.tables.values() if table.protection is not None]
         if len(people) != 1 or source.dataset is None:
             refuse("a question that names an audited table more than once", select, "Ask about it alone.")
         if not source.single:
@@ -127,26 +115,24 @@ class AuditedPlanner(Planner):
                 select,
                 "The unit of an audited table must be unique, and a public table joined on its key.",
             )
-        scope = Names(source.names, self._parameters)
-        grouping = group_by(select, Expressions(scope))
         aggregates: dict[ExactAggregate, int] = {}
 
-        def column_of(node: Any) -> Any:
-            if is_aggregate(node):
-                aggregate = exact_aggregate(node, Expressions(scope), sources.tables)
-                return measured_column(f"a{aggregates.setdefault(aggregate, len(aggregates))}")
-            return key_column(node, Expressions(scope), grouping)
+        def number_of(node: ast.FuncCall) -> int:
+            aggregate = exact_aggregate(node, question.expressions, question.tables)
+            return aggregates.setdefault(aggregate, len(aggregates))
 
-        post = PostProcessing(self._harmless, self._parameters, column_of)
-        answer = post.select(select, released_table(MEASURED), post.rewrite(select.havingClause))
+        answer = question.answer(number_of)
         if not aggregates and not grouping.keys:
             refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
+        subjects = (one.subject for one in aggregates)
+        parts = (part for subject in subjects for part in (subject.value, subject.condition) if part is not None)
+        refuse_partial([*question.conditions, *(key.value for key in grouping.keys), *parts], source.rows)
         exact = {f"k{n}": released_key(n, key.native_type) for n, key in enumerate(grouping.keys)}
         exact |= {f"a{n}": released_key(n, one.result_type) for one, n in aggregates.items()}
-        level = Level.of(answer, MEASURED, lambda column: exact[column.fields[-1].sval])
+        level = question.level(answer, exact)
         return AuditedPlan(
-            people[0], source, tuple(conditions), grouping, tuple(aggregates), self._schema.datasets[source.dataset],
-            answer_sql((level,)), level.names, (level,),
+            source, question.conditions, grouping, question.context.schema.datasets[source.dataset],
+            answer_sql((level,)), level.names, (level,), people[0], tuple(aggregates),
         )  # fmt: skip
 
 
@@ -154,13 +140,10 @@ def audited_plan(
     select: ast.SelectStmt, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...], seed: int
 ) -> AuditedPlan:
     try:
-        planned: AuditedPlan = AuditedPlanner(schema, harmless, parameters, seed).plan(select, {})  # type: ignore[assignment]
-        return planned
-    except RecursionError:
-        refuse("a question nested too deeply", None, "Write it with fewer levels.")
-    except TrackerError as error:
+        return shaped(select, Context(schema, harmless, parameters), Audited(seed))
+    except NamingColumnError as error:
         changed = RefusedShapeError(
-            error.message.replace("singles out a person", "in a condition, a group or an expression: it is not public"),
+            f"{error.construct} in a condition, a group or an expression: it is not public",
             "Sensitive columns stand alone in sum, avg and count; a curator may declare others with"
             " discreet.describe_column(table, column, visibility => 'public').",
         )
@@ -168,13 +151,13 @@ def audited_plan(
         raise changed from None
 
 
-def base_column(value: Any, tables: dict[int, Relation]) -> Column:
+def base_column(value: Expression, tables: Mapping[int, Relation]) -> Column:
     """The column of a table that a value is, as it is."""
-    (item,) = value.trace.items
+    (item,) = trace(value).items
     return tables[item.row].columns[item.column]
 
 
-def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: dict[int, Relation]) -> ExactAggregate:
+def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: Mapping[int, Relation]) -> ExactAggregate:
     name = function_name(node)
     if name not in ("count", "sum", "avg"):
         refuse(f"aggregate {name}() of an audited table", node, "Exact answers are sums, averages and counts.")
@@ -184,7 +167,7 @@ def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: dict[i
     if node.agg_star or not node.args:
         if name != "count":
             refuse(f"{name}(*)", node)
-        return ExactAggregate("count", Subject(0, False, "*", condition), "int8")
+        return ExactAggregate("count", Subject(0, False, None, condition), "int8")
     if len(node.args) != 1 or not isinstance(node.args[0], ast.ColumnRef):
         refuse(
             f"{name}() of an expression",
@@ -192,9 +175,9 @@ def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: dict[i
             "One sum could encode everybody's value: exact answers are about bare columns.",
         )
     value = expressions.value(node.args[0], may_identify=True)
-    if value.column is None or len(value.trace.items) != 1:
+    if value.raw is None or len(trace(value).items) != 1:
         refuse(f"{name}() of an expression", node, "Exact answers are about bare columns.")
-    (item,) = value.trace.items
+    (item,) = trace(value).items
     protected = tables[item.row].protection is not None
     column = base_column(value, tables)
     sensitive = protected and not column.public
@@ -205,16 +188,16 @@ def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: dict[i
             "How many have a value is a secret too: the column must be NOT NULL.",
         )
     if name == "count":
-        return ExactAggregate("count", Subject(0, False, value.sql, condition), "int8")
+        return ExactAggregate("count", Subject(0, False, value, condition), "int8")
     if column.family not in NUMBERS:
         refuse(f"{name}() of {column.family.value}", node)
     if sensitive:
         refuse_few_values(column, node)
-    subject = Subject(column.number, sensitive, value.sql, condition, column.family)
+    subject = Subject(column.number, sensitive, value, condition)
     return ExactAggregate(name, subject, result_type(name, column))
 
 
-def refuse_few_values(column: Column, node: Any) -> None:
+def refuse_few_values(column: Column, node: object) -> None:
     """By what is declared, never by what the column holds."""
     few = column.categories is not None
     if column.bounds is not None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from discreet.audited.question import AuditedPlan, ExactAggregate, Subject
+from discreet.audited.question import AuditedPlan, ExactAggregate
+from discreet.core.quoting import identifier, literal
+from discreet.gate import printer
+from discreet.gate.printer import printed, schema_qualified
 from discreet.gate.schema import Family
-from discreet.gate.values import identifier, literal, schema_qualified
+from discreet.gate.tree import Expression
 
 # Beyond this, NaN and the infinities, a number counts as 0: sums never fail.
 LARGEST = "1e100"
@@ -40,12 +43,14 @@ def everybody_sql(plan: AuditedPlan, known: tuple[str, ...]) -> str:
 
 def grouping_set_sql(plan: AuditedPlan, place: int, keys: tuple[int, ...]) -> str:
     filters = plan.filters
-    columns = [f"{plan.grouping.keys[key].canonical} AS k{key}" for key in keys]
+    columns = [f"{printed(plan.grouping.keys[key].canonical)} AS k{key}" for key in keys]
     columns += [f"{number_sql(aggregate)} AS a{n}" for n, aggregate in enumerate(plan.aggregates)]
-    columns += [f"discreet._query_set({plan.source.unit}){filtered(one)} AS p{n}" for n, one in enumerate(filters)]
-    where = f" WHERE {' AND '.join(plan.conditions)}" if plan.conditions else ""
+    assert plan.source.unit is not None
+    person = printed(plan.source.unit)
+    columns += [f"discreet._query_set({person}){filtered(one)} AS p{n}" for n, one in enumerate(filters)]
+    where = printer.where(map(printed, plan.conditions))
     by = f" GROUP BY {', '.join(str(n + 1) for n in range(len(keys)))}" if keys else ""
-    grouped = f"SELECT {', '.join(columns)} FROM {plan.source.sql}{where}{by}"
+    grouped = f"SELECT {', '.join(columns)} FROM {printer.rows(plan.source.rows)}{where}{by}"
     people = [f"COALESCE(p{n}, ''::pg_catalog.bytea)" for n in range(len(filters))]
     items = [str(place), *(f"(k{key})::pg_catalog.text" for key in keys)]
     items += [f"pg_catalog.octet_length({some})" for some in people]
@@ -55,17 +60,18 @@ def grouping_set_sql(plan: AuditedPlan, place: int, keys: tuple[int, ...]) -> st
     return f"SELECT {found}, {' OPERATOR(pg_catalog.||) '.join(people)} FROM ({grouped}) AS grouped"
 
 
-def filtered(condition: str | None) -> str:
-    return "" if condition is None else f" FILTER (WHERE {condition})"
+def filtered(condition: Expression | None) -> str:
+    return "" if condition is None else f" FILTER (WHERE {printed(condition)})"
 
 
 def number_sql(aggregate: ExactAggregate) -> str:
     subject = aggregate.subject
-    count = f"pg_catalog.count({subject.sql}){filtered(subject.condition)}"
-    if aggregate.kind == "count":
+    value = "*" if subject.value is None else printed(subject.value)
+    count = f"pg_catalog.count({value}){filtered(subject.condition)}"
+    if aggregate.kind == "count" or subject.value is None:
         return count
-    total = f"pg_catalog.sum({finite(subject)}){filtered(subject.condition)}"
-    if subject.family is not Family.INT:
+    total = f"pg_catalog.sum({finite(subject.value, subject.sensitive)}){filtered(subject.condition)}"
+    if subject.value.family is not Family.INT:
         # zeros at the end tell how one of the numbers was written
         total = f"pg_catalog.trim_scale({total})"
     if aggregate.kind == "sum":
@@ -73,10 +79,10 @@ def number_sql(aggregate: ExactAggregate) -> str:
     return f"({total}::pg_catalog.numeric OPERATOR(pg_catalog./) NULLIF({count}, 0)::pg_catalog.numeric)"
 
 
-def finite(subject: Subject) -> str:
+def finite(value: Expression, sensitive: bool) -> str:
     """The value itself, as an exact number; of sensitive columns 0 where there is none."""
-    otherwise = "" if not subject.sensitive else " ELSE 0"
-    if subject.family is Family.INT:
-        return f"COALESCE({subject.sql}, 0)" if subject.sensitive else subject.sql
-    inside = f"{subject.sql} OPERATOR(pg_catalog.>) -{LARGEST} AND {subject.sql} OPERATOR(pg_catalog.<) {LARGEST}"
-    return f"(CASE WHEN {inside} THEN {subject.sql}{otherwise} END)::pg_catalog.numeric"
+    sql, otherwise = printed(value), " ELSE 0" if sensitive else ""
+    if value.family is Family.INT:
+        return f"COALESCE({sql}, 0)" if sensitive else sql
+    inside = f"{sql} OPERATOR(pg_catalog.>) -{LARGEST} AND {sql} OPERATOR(pg_catalog.<) {LARGEST}"
+    return f"(CASE WHEN {inside} THEN {sql}{otherwise} END)::pg_catalog.numeric"

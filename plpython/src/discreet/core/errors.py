@@ -94,6 +94,14 @@ class TrackerError(DiscreetError):
     sqlstate = codes.TRACKER.sqlstate
 
 
+class NamingColumnError(TrackerError):
+    """A use of a column that names people; `construct`: which use."""
+
+    def __init__(self, construct: str, hint: str) -> None:
+        super().__init__(f"{construct} singles out a person", hint)
+        self.construct = construct
+
+
 class ExhaustedBudgetError(DiscreetError):
     """A price that a limit does not leave."""
 

@@ -6,13 +6,12 @@ node, or in the way a tree was put together, becomes a refusal and never another
 
 from __future__ import annotations
 
-from typing import Any
-
 from pglast import ast, parse_sql
 from pglast.parser import ParseError
 
 from discreet.core.errors import DiscreetError, RefusedShapeError
 from discreet.core.spelling import UnknownNodeError, spelled
+from discreet.core.syntax import Node
 
 HINT = "Write the expression in another way, for example with simpler parts."
 
@@ -22,7 +21,7 @@ PLACES = frozenset(
 )
 
 
-def printed(tree: Any, error: type[DiscreetError] = RefusedShapeError) -> str:
+def printed(tree: Node, error: type[DiscreetError] = RefusedShapeError) -> str:
     """SQL that PostgreSQL's grammar reads as this tree, a SELECT or an expression; if there is none, raises `error`.
 
     An expression can be put wherever one is allowed, also beside an operator, without parentheses around it.
@@ -41,7 +40,7 @@ def printed(tree: Any, error: type[DiscreetError] = RefusedShapeError) -> str:
     return text
 
 
-def means(statement: str, tree: Any) -> bool:
+def means(statement: str, tree: Node) -> bool:
     """Whether the text is one statement, and this tree what it is parsed to."""
     try:
         statements = parse_sql(statement)
@@ -50,7 +49,7 @@ def means(statement: str, tree: Any) -> bool:
     return len(statements) == 1 and bool(meaning(statements[0].stmt) == meaning(tree))
 
 
-def meaning(tree: Any) -> Any:
+def meaning(tree: Node) -> Node:
     """What of a tree decides its meaning. All that is left out here, and why that changes nothing:
 
     - places in the text;
@@ -68,7 +67,7 @@ def meaning(tree: Any) -> Any:
     return type(tree).__name__, {slot: held for slot, held in slots.items() if held or held == ""}
 
 
-def selected_as_text(tree: Any) -> ast.SelectStmt:
+def selected_as_text(tree: Node) -> ast.SelectStmt:
     names = (ast.String(sval="pg_catalog"), ast.String(sval="text"))
     cast = ast.TypeCast(arg=tree, typeName=ast.TypeName(names=names, typemod=-1))
     return ast.SelectStmt(targetList=(ast.ResTarget(val=cast),))

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from pglast import ast, enums, keywords
+
+from discreet.core.quoting import identifier as quoted
+from discreet.core.quoting import literal
+from discreet.core.syntax import Node
 
 PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 # as PostgreSQL's own quote_ident() has it
@@ -22,14 +25,14 @@ class UnknownNodeError(Exception):
     """A node for which there is no SQL here."""
 
 
-def spelled(node: Any) -> str:
+def spelled(node: Node) -> str:
     spelling = SPELLINGS.get(type(node))
     if spelling is None:
         raise UnknownNodeError(type(node).__name__)
     return spelling(node)
 
 
-def all_of(nodes: Iterable[Any] | None) -> str:
+def all_of(nodes: Iterable[Node] | None) -> str:
     return ", ".join(map(spelled, nodes or ()))
 
 
@@ -37,7 +40,7 @@ def words(*parts: str) -> str:
     return " ".join(filter(None, parts))
 
 
-def clause(keyword: str, nodes: Iterable[Any] | None) -> str:
+def clause(keyword: str, nodes: Iterable[Node] | None) -> str:
     """The keyword and its list; nothing where the list is empty."""
     return f"{keyword} {all_of(nodes)}" if nodes else ""
 
@@ -46,22 +49,12 @@ def clause(keyword: str, nodes: Iterable[Any] | None) -> str:
 
 
 def identifier(name: str) -> str:
+    """In quotes where it needs them; `quoted` is for places where any keyword means something: OVER (rows …)."""
     return name if PLAIN_NAME.fullmatch(name) and name not in QUOTED_KEYWORDS else quoted(name)
 
 
-def quoted(name: str) -> str:
-    """For places where even other keywords mean something: WITH recursive, OVER (rows …)."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def identifiers(parts: Iterable[Any] | None, between: str = ".") -> str:
+def identifiers(parts: Iterable[Node] | None, between: str = ".") -> str:
     return between.join(identifier(part.sval) for part in parts or ())
-
-
-def literal(text: str) -> str:
-    """Of one meaning, whatever standard_conforming_strings is."""
-    quoted = "'" + text.replace("'", "''") + "'"
-    return "E" + quoted.replace("\\", "\\\\") if "\\" in text else quoted
 
 
 def constant(node: ast.A_Const) -> str:
@@ -80,7 +73,7 @@ def column(node: ast.ColumnRef) -> str:
     return ".".join(map(field, node.fields))
 
 
-def field(part: Any) -> str:
+def field(part: Node) -> str:
     return "*" if isinstance(part, ast.A_Star) else identifier(part.sval)
 
 
@@ -100,7 +93,7 @@ def value_function(node: ast.SQLValueFunction) -> str:
 # -- operators
 
 
-def operator(name: Any) -> str:
+def operator(name: Node) -> str:
     *schema, symbol = (part.sval for part in name)
     return f"OPERATOR({'.'.join(map(identifier, schema))}.{symbol})" if schema else str(symbol)
 
@@ -210,7 +203,7 @@ def element(node: ast.A_Indirection) -> str:
     return f"(({spelled(node.arg)}){''.join(map(step, node.indirection))})"
 
 
-def step(part: Any) -> str:
+def step(part: Node) -> str:
     if not isinstance(part, ast.A_Indices):
         return f".{field(part)}"
     lower, upper = ("" if index is None else spelled(index) for index in (part.lidx, part.uidx))
@@ -259,7 +252,7 @@ def frame(node: ast.WindowDef) -> str:
     def has(option: str) -> bool:
         return bool(node.frameOptions & getattr(enums, f"FRAMEOPTION_{option}"))
 
-    def bound(end: str, offset: Any) -> str:
+    def bound(end: str, offset: Node) -> str:
         names = ("UNBOUNDED_PRECEDING", "UNBOUNDED_FOLLOWING", "CURRENT_ROW", "OFFSET_PRECEDING", "OFFSET_FOLLOWING")
         (name,) = (name for name in names if has(f"{end}_{name}"))
         return name.replace("_", " ").replace("OFFSET", "" if offset is None else f"({spelled(offset)})")
@@ -309,7 +302,7 @@ def combination(node: ast.SelectStmt) -> str:
     return words(f"({spelled(node.larg)})", word, "ALL" if node.all else "", f"({spelled(node.rarg)})")
 
 
-def distinct(items: Any) -> str:
+def distinct(items: Node) -> str:
     if items is None:
         return ""
     return "DISTINCT" if items == (None,) else f"DISTINCT ON ({all_of(items)})"
@@ -386,11 +379,11 @@ def called(alias: ast.Alias | None) -> str:
     return "" if alias is None else f"AS {identifier(alias.aliasname)}{names_of(alias.colnames)}"
 
 
-def names_of(columns: Any) -> str:
+def names_of(columns: Node) -> str:
     return f"({identifiers(columns, ', ')})" if columns else ""
 
 
-SPELLINGS: dict[type, Callable[[Any], str]] = {
+SPELLINGS: dict[type, Callable[[Node], str]] = {
     ast.A_Const: constant,
     ast.Integer: lambda node: signed(str(node.ival)),
     ast.Float: lambda node: signed(node.fval),

@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median_high
-from typing import TYPE_CHECKING
 
 from discreet.gate.exactness import about
+from discreet.gate.plan import Plan
 from discreet.gate.propagation import TYPES
-
-if TYPE_CHECKING:
-    from discreet.gate.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from pglast import ast
 
+from discreet.core.syntax import Node
 from discreet.dp.grid import Grid
 from discreet.gate.bins import EqualBins
 from discreet.gate.bounds import asked_bounds, asked_epsilon, common_type, constant
@@ -17,7 +17,8 @@ from discreet.gate.intervals import Interval
 from discreet.gate.measurements import BINS, SQUARES_BITS, SUM_BITS, Measurement, OwnEpsilon, Quantity, Subject
 from discreet.gate.refusal import refuse, refuse_unbounded
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.values import Value, one_of_its_equals
+from discreet.gate.tree import Canonical, Expression
+from discreet.gate.values import identifies
 
 INTEGER_TYPES = ("smallint", "integer")
 AVERAGED = (Quantity.VALUES, Quantity.CENTRED)
@@ -57,15 +58,15 @@ def compile_aggregate(node: ast.FuncCall, expressions: Expressions, several: boo
     return rule.build(name, node, expressions, several)
 
 
-def is_aggregate(node: Any) -> bool:
+def is_aggregate(node: Node) -> bool:
     return isinstance(node, ast.FuncCall) and node.over is None and node.funcname[-1].sval in AGGREGATES
 
 
-def condition_of(node: ast.FuncCall, expressions: Expressions) -> str | None:
+def condition_of(node: ast.FuncCall, expressions: Expressions) -> Expression | None:
     return None if node.agg_filter is None else expressions.condition(node.agg_filter)
 
 
-def argument_of(node: ast.FuncCall, expressions: Expressions, n: int = 1, may_identify: bool = False) -> Value:
+def argument_of(node: ast.FuncCall, expressions: Expressions, n: int = 1, may_identify: bool = False) -> Expression:
     if node.agg_star or len(node.args or ()) != n:
         refuse(f"{function_name(node)}() with other than {n} argument{'s' if n > 1 else ''}", node)
     return expressions.value(node.args[0], may_identify=may_identify)
@@ -78,25 +79,25 @@ def counting(name: str, node: ast.FuncCall, expressions: Expressions, several: b
     return count_of(value, node.agg_distinct, condition_of(node, expressions))
 
 
-def count_of(value: Value, distinct: bool, condition: str | None) -> Aggregate:
+def count_of(value: Expression, distinct: bool, condition: Expression | None) -> Aggregate:
     if not distinct:
-        return Aggregate("count", (Measurement(Quantity.ROWS, Subject(value.sql, condition)),), "int8")
-    one = value.sql if value.identifies else one_of_its_equals(value.sql, value.family)
+        return Aggregate("count", (Measurement(Quantity.ROWS, Subject(value, condition)),), "int8")
+    one = value if identifies(value) else Canonical(value, type=value.type)
     return Aggregate("count", (Measurement(Quantity.DISTINCT, Subject(one, condition)),), "int8")
 
 
-def bounded_argument(value: Value, node: Any, bits: int) -> Grid:
+def bounded_argument(value: Expression, node: Node, bits: int) -> Grid:
     if value.family not in NUMBERS | TIMES:
         refuse(f"a sum or average of {value.family.value}", node)
     if value.interval is None:
-        refuse_unbounded(f"column {value.column}" if value.column else "the argument", node)
+        refuse_unbounded(f"column {value.raw}" if value.raw else "the argument", node)
     if not value.interval.usable:
         refuse("numbers of more than 60 digits", node)
     return Grid.fit(value.interval.lower, value.interval.upper, bits)
 
 
-def is_whole(value: Value) -> bool:
-    return value.type_name in INTEGER_TYPES
+def is_whole(value: Expression) -> bool:
+    return value.type.name in INTEGER_TYPES
 
 
 def summing(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
@@ -105,7 +106,7 @@ def summing(name: str, node: ast.FuncCall, expressions: Expressions, several: bo
     if value.family in TIMES:
         refuse("a sum of dates", node)
     grid = bounded_argument(value, node, SUM_BITS)
-    subject = Subject(value.sql, condition_of(node, expressions), grid, is_whole(value))
+    subject = Subject(value, condition_of(node, expressions), grid, is_whole(value))
     result = "int8" if is_whole(value) else "float8" if value.family is Family.FLOAT else "numeric"
     if several:
         return Aggregate("sum_of_parts", of_each(AVERAGED, subject), result, grid)
@@ -118,7 +119,7 @@ def averaging(name: str, node: ast.FuncCall, expressions: Expressions, several: 
     if value.family in TIMES:
         refuse("an average of dates", node)
     grid = bounded_argument(value, node, SUM_BITS)
-    subject = Subject(value.sql, condition_of(node, expressions), grid, is_whole(value))
+    subject = Subject(value, condition_of(node, expressions), grid, is_whole(value))
     return Aggregate("avg", of_each(AVERAGED, subject), "float8" if value.family is Family.FLOAT else "numeric", grid)
 
 
@@ -128,7 +129,7 @@ def spreading(name: str, node: ast.FuncCall, expressions: Expressions, several: 
     if value.family in TIMES:
         refuse("a variance of dates", node)
     grid = bounded_argument(value, node, SQUARES_BITS)
-    subject = Subject(value.sql, condition_of(node, expressions), grid, is_whole(value))
+    subject = Subject(value, condition_of(node, expressions), grid, is_whole(value))
     kind = ("stddev" if "stddev" in name else "variance") + ("_pop" if name.endswith("_pop") else "")
     return Aggregate(kind, of_each(SPREAD, subject), "float8" if value.family is Family.FLOAT else "numeric", grid)
 
@@ -154,7 +155,7 @@ def percentile(name: str, node: ast.FuncCall, expressions: Expressions, several:
     return declared_quantile(value, fraction, node, expressions, "float8" if name == "percentile_cont" else None)
 
 
-def fraction_of(argument: Any, node: ast.FuncCall, expressions: Expressions) -> Fraction:
+def fraction_of(argument: Node, node: ast.FuncCall, expressions: Expressions) -> Fraction:
     fraction = constant(argument, Family.NUMERIC, "a fraction", expressions)
     if not 0 <= fraction <= 1:
         refuse("a fraction that is not from 0 to 1", node, "0.5 is the median.")
@@ -162,18 +163,18 @@ def fraction_of(argument: Any, node: ast.FuncCall, expressions: Expressions) -> 
 
 
 def declared_quantile(
-    value: Value, fraction: Fraction, node: ast.FuncCall, expressions: Expressions, result: str | None
+    value: Expression, fraction: Fraction, node: ast.FuncCall, expressions: Expressions, result: str | None
 ) -> Aggregate:
     """Between the bounds that are declared."""
     if value.family not in NUMBERS | TIMES:
         refuse(f"a quantile of {value.family.value}", node)
     grid = bounded_argument(value, node, SUM_BITS)
     assert value.interval is not None
-    subject = Subject(value.sql, condition_of(node, expressions), grid, is_whole(value))
+    subject = Subject(value, condition_of(node, expressions), grid, is_whole(value))
     return quantile(subject, value, value.interval, fraction, result or value.native_type)
 
 
-def quantile(subject: Subject, value: Value, interval: Interval, fraction: Fraction, result: str) -> Aggregate:
+def quantile(subject: Subject, value: Expression, interval: Interval, fraction: Fraction, result: str) -> Aggregate:
     bins = EqualBins.fit(interval, value.family in (Family.INT, Family.DATE), BINS)
     kind = {Fraction(0): "min", Fraction(1): "max"}.get(fraction, "quantile")
     return Aggregate(kind, (Measurement(Quantity.QUANTILE, subject, fraction, bins),), result, subject.grid)
@@ -195,7 +196,7 @@ def dp_bounded(name: str, node: ast.FuncCall, expressions: Expressions, several:
     kind = name.removeprefix("dp_")
     quantities = {"sum": (Quantity.TOTAL,), "avg": AVERAGED}.get(kind, SPREAD)
     grid = Grid.fit(interval.lower, interval.upper, SQUARES_BITS if quantities is SPREAD else SUM_BITS)
-    subject = Subject(value.sql, condition_of(node, expressions), grid, is_whole(value))
+    subject = Subject(value, condition_of(node, expressions), grid, is_whole(value))
     return paid(Aggregate(kind, of_each(quantities, subject), "numeric", grid), epsilon)
 
 
@@ -205,14 +206,14 @@ def dp_ranked(name: str, node: ast.FuncCall, expressions: Expressions, several: 
     value = expressions.value(argument)
     interval = asked_bounds(value, lower, upper, expressions)
     fraction = Fraction(1, 2) if of_median else fraction_of(fractions[0], node, expressions)
-    subject = Subject(value.sql, condition_of(node, expressions), Grid.fit(interval.lower, interval.upper, SUM_BITS))
+    subject = Subject(value, condition_of(node, expressions), Grid.fit(interval.lower, interval.upper, SUM_BITS))
     result = common_type(value, [lower, upper], expressions)
     return paid(quantile(subject, value, interval, fraction, result), epsilon)
 
 
 def dp_arguments(
     name: str, node: ast.FuncCall, number: int, expressions: Expressions
-) -> tuple[list[Any], Fraction | None]:
+) -> tuple[list[Node], Fraction | None]:
     """So many arguments of a dp_ aggregate, and the epsilon that may come after them."""
     arguments = list(node.args or ())
     if node.agg_distinct or node.agg_within_group or len(arguments) not in (number, number + 1):

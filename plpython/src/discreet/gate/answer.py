@@ -6,11 +6,11 @@ Errors are columns of the measured table. Where they are wanted, every SELECT ha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pglast import ast
 
 from discreet.core.printing import printed
+from discreet.core.syntax import Node
 from discreet.gate.column_names import free_name
 from discreet.gate.propagation import Columns, Dependence, dependence, unknown
 
@@ -107,7 +107,7 @@ def no_number() -> ast.TypeCast:
     return ast.TypeCast(arg=ast.A_Const(isnull=True), typeName=ast.TypeName(names=names, typemod=-1))
 
 
-def moved(item: Any, places: dict[int, int]) -> Any:
+def moved(item: Node, places: dict[int, int]) -> Node:
     """ORDER BY 2 and GROUP BY 2 mean the column that was second before errors came between; 0 is no column."""
     if isinstance(item, ast.SortBy):
         node = moved(item.node, places)

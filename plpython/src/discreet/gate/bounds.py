@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from pglast import ast
 
+from discreet.core.syntax import Node
 from discreet.dp.price import parse_epsilon
 from discreet.gate.expressions import Expressions, type_names
 from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.values import Value, typed_literal
+from discreet.gate.tree import Expression
+from discreet.gate.values import content, is_untyped, typed_literal
 
 # types of numbers, each of which PostgreSQL takes for the next when it looks for a common one, by all their names
 WIDENING = (
@@ -29,13 +31,14 @@ SECONDS_OF_A_DAY = 86_400
 BITS_OF_WHOLE = {31: "integer", 63: "bigint"}
 
 
-def constant(node: Any, family: Family, what: str, expressions: Expressions) -> Fraction:
+def constant(node: Node, family: Family, what: str, expressions: Expressions) -> Fraction:
     """The number of a constant, dates as days and timestamps as seconds since 1970."""
     held = expressions.value(node)
-    if held.untyped is not None:
-        if held.untyped.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
+    if is_untyped(held):
+        text = content(held) or ""
+        if text.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
             refuse_constant(what, node)
-        held = typed_literal(held.untyped, family, node)
+        held = typed_literal(text, family, node)
     if not is_constant(node) or held.interval is None or held.family not in KINDS.get(family, NUMBERS):
         refuse_constant(what, node)
     if held.interval.lower != held.interval.upper or not held.interval.usable:
@@ -44,14 +47,14 @@ def constant(node: Any, family: Family, what: str, expressions: Expressions) -> 
     return number * SECONDS_OF_A_DAY if held.family is Family.DATE and family is not Family.DATE else number
 
 
-def is_constant(node: Any) -> bool:
+def is_constant(node: Node) -> bool:
     """A literal or a parameter, perhaps with a cast."""
     while isinstance(node, ast.TypeCast):
         node = node.arg
     return isinstance(node, ast.A_Const | ast.ParamRef)
 
 
-def refuse_constant(what: str, node: Any) -> NoReturn:
+def refuse_constant(what: str, node: Node) -> NoReturn:
     refuse(
         f"{what} that is not a finite constant of its kind",
         node,
@@ -59,7 +62,7 @@ def refuse_constant(what: str, node: Any) -> NoReturn:
     )
 
 
-def asked_bounds(value: Value, lower: Any, upper: Any, expressions: Expressions) -> Interval:
+def asked_bounds(value: Expression, lower: Node, upper: Node, expressions: Expressions) -> Interval:
     """Between which values are clamped; any value of a row has a place then, whether its column has bounds or not."""
     if value.family not in NUMBERS | TIMES:
         refuse(f"bounds of {value.family.value}", lower, "Numbers, dates and timestamps have bounds.")
@@ -70,11 +73,11 @@ def asked_bounds(value: Value, lower: Any, upper: Any, expressions: Expressions)
     return Interval(low, high)
 
 
-def asked_epsilon(node: Any, expressions: Expressions) -> Fraction:
+def asked_epsilon(node: Node, expressions: Expressions) -> Fraction:
     return parse_epsilon(constant(node, Family.NUMERIC, "an epsilon", expressions))
 
 
-def common_type(value: Value, bounds: list[Any], expressions: Expressions) -> str:
+def common_type(value: Expression, bounds: list[Node], expressions: Expressions) -> str:
     """The type that PostgreSQL gives to a value and its bounds together."""
     if value.family not in NUMBERS:
         return value.native_type
@@ -83,12 +86,12 @@ def common_type(value: Value, bounds: list[Any], expressions: Expressions) -> st
     return WIDENING[max(places)][0]
 
 
-def constant_type(node: Any, expressions: Expressions) -> str | None:
+def constant_type(node: Node, expressions: Expressions) -> str | None:
     """The type of a literal as PostgreSQL reads it; None for one that takes the type of others."""
     if isinstance(node, ast.TypeCast):
         return type_names(node.typeName, node)[-1]
     held = expressions.value(node)
-    if held.untyped is not None or held.interval is None:
+    if is_untyped(held) or held.interval is None:
         return None
     if held.family is not Family.INT:
         return "numeric"

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from pglast import ast
 
+from discreet.core.quoting import identifier
+from discreet.core.syntax import Node
 from discreet.gate.intervals import Interval
+from discreet.gate.names import column_value
 from discreet.gate.parse import nodes
+from discreet.gate.printer import operator, printed
 from discreet.gate.schema import NUMBERS, TIMES, Column, Family, Relation, Schema
-from discreet.gate.values import Value, clamped, identifier, operator
+from discreet.gate.tree import Expression, Own, Type
+from discreet.gate.values import clamped
 
 TABLE = "t"
 
 
-def bounded_columns(tree: Any, schema: Schema) -> Iterator[tuple[Relation, list[Column]]]:
+def bounded_columns(tree: Node, schema: Schema) -> Iterator[tuple[Relation, list[Column]]]:
     """The tables of a question, each with those of its columns that have bounds and whose names the question uses."""
     names = {getattr(node.fields[-1], "sval", None) for node in nodes(tree) if isinstance(node, ast.ColumnRef)}
     for relation in {(one.schema, one.name): one for one in schema.relations.values()}.values():
@@ -33,23 +37,18 @@ def clamping_sql(relation: Relation, columns: Sequence[Column]) -> str:
     """One scan of the table, which cannot fail on any row: for each column [values, values that are cut], as JSON."""
     counted = []
     for column in columns:
-        number = as_number(column)
-        inside = clamped(number, None).sql
-        cut = operator("<>", number.sql, inside)
+        number = as_number(column_value(0, TABLE, column, relation))
+        inside = printed(clamped(number, None))
+        cut = operator("<>", printed(number), inside)
         counted.append(f"ARRAY[pg_catalog.count({inside}), pg_catalog.count(*) FILTER (WHERE {cut})]")
     table = f"{identifier(relation.schema)}.{identifier(relation.name)} AS {TABLE}"
     people = "" if relation.protection is None else f" WHERE {TABLE}.{identifier(relation.protection.unit)} IS NOT NULL"
     return f"SELECT pg_catalog.to_json(ARRAY[{', '.join(counted)}])::pg_catalog.text AS counts FROM {table}{people}"
 
 
-def as_number(column: Column) -> Value:
+def as_number(column: Expression) -> Expression:
     """Dates are days, timestamps seconds since 1970, as on the grid."""
-    assert column.bounds is not None
-    sql, family = f"{TABLE}.{identifier(column.name)}", column.family
-    finite = f"CASE WHEN pg_catalog.isfinite({sql}) THEN"
-    if family is Family.DATE:
-        days = operator("-", sql, "'1970-01-01'::pg_catalog.date")
-        sql, family = f"({finite} {days} END)", Family.INT
-    elif family in TIMES:
-        sql, family = f"({finite} pg_catalog.extract('epoch', {sql}) END)", Family.NUMERIC
-    return Value(sql, family, Interval(*column.bounds), column=column.name)
+    if column.family not in TIMES:
+        return column
+    days = Type(Family.INT if column.family is Family.DATE else Family.NUMERIC)
+    return Own("_since_1970", (column,), type=days, interval=column.interval, raw=column.raw)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
 
 from pglast import ast, enums
 
+from discreet.core.syntax import Node
 from discreet.gate.expressions import operator_name
 from discreet.gate.refusal import refuse
 
@@ -69,7 +69,7 @@ def is_star(target: ast.ResTarget) -> bool:
     return isinstance(target.val, ast.ColumnRef) and isinstance(target.val.fields[-1], ast.A_Star)
 
 
-def default_name(node: Any) -> str:
+def default_name(node: Node) -> str:
     if isinstance(node, ast.ColumnRef):
         return str(getattr(node.fields[-1], "sval", NAMELESS))
     if isinstance(node, ast.FuncCall):
@@ -79,7 +79,7 @@ def default_name(node: Any) -> str:
     return {ast.CaseExpr: "case", ast.CoalesceExpr: "coalesce"}.get(type(node), NAMELESS)
 
 
-def split(condition: Any) -> Iterator[Any]:
+def split(condition: Node) -> Iterator[Node]:
     """The parts of a condition that must all hold."""
     if condition is None:
         return
@@ -90,7 +90,7 @@ def split(condition: Any) -> Iterator[Any]:
         yield condition
 
 
-def equated(conjunct: Any) -> tuple[ast.ColumnRef, ast.ColumnRef] | None:
+def equated(conjunct: Node) -> tuple[ast.ColumnRef, ast.ColumnRef] | None:
     if not isinstance(conjunct, ast.A_Expr) or conjunct.kind != enums.A_Expr_Kind.AEXPR_OP:
         return None
     sides = conjunct.lexpr, conjunct.rexpr

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace
 from discreet.dp.exact import decimal_above
@@ -26,11 +25,11 @@ from discreet.dp.price import Accounting
 from discreet.dp.quantile import is_tail
 from discreet.gate.aggregates import Aggregate
 from discreet.gate.measurements import Measurement, Quantity
+from discreet.gate.plan import Plan
+from discreet.gate.printer import printed
 from discreet.gate.propagation import TYPES, Dependence, NumberType
-
-if TYPE_CHECKING:
-    from discreet.gate.measure import Terms
-    from discreet.gate.plan import Plan
+from discreet.gate.terms import Terms
+from discreet.gate.tree import Expression
 
 MISSED = Fraction(5, 100)
 # dp.exact.readable rounds a number to less than a thousandth of the scale of its noise, to either side
@@ -271,6 +270,10 @@ def groups_told(plan: Plan, terms: Sequence[Terms]) -> list[dict[str, object]]:
     return told
 
 
+def sql_of(part: Expression | None) -> str | None:
+    return None if part is None else printed(part)
+
+
 def sensitivities(plan: Plan, terms: Sequence[Terms]) -> list[dict[str, object]]:
     """The most that one person changes each measurement, in the unit of its argument (of quantiles: in ranks)."""
     told: list[dict[str, object]] = []
@@ -287,8 +290,8 @@ def sensitivities(plan: Plan, terms: Sequence[Terms]) -> list[dict[str, object]]
         told.append(
             {
                 "measures": measurement.quantity.value,
-                "of": measurement.subject.argument,
-                "where": measurement.subject.condition,
+                "of": sql_of(measurement.subject.argument),
+                "where": sql_of(measurement.subject.condition),
                 "per_group": written(per_group),
                 "groups": max(some.reach for some in terms),
                 "in_all": written(in_all),

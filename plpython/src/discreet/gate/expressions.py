@@ -1,48 +1,69 @@
-"""Row expressions: each node type that is let in, and what it becomes. Everything else is refused.
+"""Row expressions: each type of node of a question that is let in, and the typed tree that it becomes. Everything else
+is refused.
 
-What comes out is native SQL that cannot raise an error on any row: numbers are clamped to declared bounds before
-arithmetic, divisors are tested, dates are kept within the years 1 to 9999, texts are cut. Whether it fails is thus no
-oracle.
+What comes out cannot raise an error on any row: numbers are clamped to declared bounds before arithmetic, divisors are
+tested, dates are kept within the years 1 to 9999, texts are cut. Whether it fails is thus no oracle.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Literal, Protocol
 from uuid import UUID
 
 from pglast import ast, enums
 
+from discreet.core.syntax import Node
 from discreet.gate.arithmetic import CAST_TARGETS, arithmetic, cast, signed
 from discreet.gate.functions import FUNCTIONS
 from discreet.gate.numbers import as_double, as_numeric, floating, is_real, of_one_float_type
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.times import INTERVAL, duration
-from discreet.gate.traces import Comparison, compared, compared_inside, matched, passed_on, tested_for_null
-from discreet.gate.values import (
+from discreet.gate.times import duration
+from discreet.gate.traces import trace
+from discreet.gate.tree import (
     BLANK_PADDED,
-    LONGEST_KEY,
+    BOOLEAN,
+    INTERVAL,
+    REAL,
+    TEXT,
+    Case,
+    Choice,
+    Compare,
+    Concatenation,
+    Constant,
+    Conversion,
+    Distinct,
+    Expression,
+    Like,
+    Logic,
+    NullIf,
+    NullTest,
+    TruthTest,
+    Type,
+    size,
+)
+from discreet.gate.values import (
     LONGEST_TEXT,
     NULL,
-    REAL,
-    Value,
+    as_family,
+    beginning,
     boolean_constant,
     clamped,
-    cut,
+    content,
     guarded_time,
     identifier,
+    identifies,
+    is_untyped,
+    known_values,
     literal,
     number_constant,
-    operator,
-    output_text,
-    padded,
     same_family,
-    typed_literal,
+    untyped,
 )
 
 COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
@@ -57,29 +78,29 @@ LONGEST_LIST = 1000
 # each is a call inside a call, as deep as the text of the row lets it be: the stack would end at some rows only
 MOST_WILDCARDS = 100
 MOST_DIGITS = 60
-# Whatever is written once may be needed often, below each other exponentially so.
-LONGEST_SQL = 100_000
+LARGEST = 8_000  # nodes
 DEEPEST = 200
+
+
+TRUE_OR_FALSE = (boolean_constant(True), boolean_constant(False))
 
 
 class Scope(Protocol):
     """What a name means here."""
 
-    def column(self, node: ast.ColumnRef) -> Value: ...
-    def parameter(self, number: int, node: Any) -> str | None: ...
-    def weight(self, sql: str) -> int: ...
+    def column(self, node: ast.ColumnRef) -> Expression: ...
+    def parameter(self, number: int, node: Node) -> str | None: ...
 
 
 class Expressions:
-    """Compiles expressions over one scope, and keeps what they compare."""
+    """Reads expressions over one scope."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._depth = 0
-        self.compared: set[Comparison] = set()
 
-    def value(self, node: Any, may_identify: bool = False) -> Value:
-        """The expression as native SQL; a column that names people is refused unless it is only counted."""
+    def value(self, node: Node, may_identify: bool = False) -> Expression:
+        """The expression as a typed tree; a column that names people is refused unless it is only counted."""
         handler = HANDLERS.get(type(node))
         if handler is None:
             refuse(f"{describe(node)} in an expression", node)
@@ -87,34 +108,30 @@ class Expressions:
             refuse("an expression nested too deeply", node)
         self._depth += 1
         try:
-            compiled = handler(self, node)
+            found = handler(self, node)
         finally:
             self._depth -= 1
-        if compiled.identifies and not may_identify:
-            refuse_tracker(f"using column {compiled.column}", node)
-        if self._depth == 0:
-            compiled = replace(compiled, weight=self._scope.weight(compiled.sql))
-        if max(compiled.weight, len(compiled.sql)) > LONGEST_SQL:
+        if identifies(found) and not may_identify:
+            refuse_tracker(f"using column {found.raw}", node)
+        if size(found) > LARGEST:
             refuse("an expression that grows too long", node)
-        return compiled
+        return found
 
-    def condition(self, node: Any) -> str:
-        """A boolean expression as native SQL."""
-        compiled = self.value(node)
-        if compiled.untyped is not None:
-            compiled = typed_literal(compiled.untyped, Family.BOOL, node)
-        if compiled.family is not Family.BOOL and not compiled.is_null:
+    def condition(self, node: Node) -> Expression:
+        """A boolean expression."""
+        found = as_family(self.value(node), Family.BOOL, node)
+        if found.family is not Family.BOOL and not found.is_null:
             refuse("a condition that is not true or false", node)
-        return compiled.sql
+        return found
 
     # -- leaves
 
-    def constant(self, node: ast.A_Const) -> Value:
+    def constant(self, node: ast.A_Const) -> Expression:
         if node.isnull:
             return NULL
         held = node.val
         if isinstance(held, ast.Integer):
-            return number_constant(Fraction(held.ival), Family.INT)
+            return number_constant(held.ival, Family.INT)
         if isinstance(held, ast.Float):
             if abs(Decimal(held.fval).adjusted()) > MOST_DIGITS:
                 refuse(f"a number of more than {MOST_DIGITS} digits", node)
@@ -129,45 +146,38 @@ class Expressions:
             return untyped(held.sval)
         refuse("a constant of this kind", node)
 
-    def column(self, node: ast.ColumnRef) -> Value:
-        value = self._scope.column(node)
-        self.compared |= value.trace.comparisons
-        if value.family is Family.BOOL:  # wherever it stands, it may decide
-            self.compared.add(Comparison(value.trace.items))
-        return value
+    def column(self, node: ast.ColumnRef) -> Expression:
+        return self._scope.column(node)
 
-    def parameter(self, node: ast.ParamRef) -> Value:
+    def parameter(self, node: ast.ParamRef) -> Expression:
         text = self._scope.parameter(node.number, node)
         return NULL if text is None else untyped(text)
 
     # -- logic
 
-    def boolean(self, node: ast.BoolExpr) -> Value:
+    def boolean(self, node: ast.BoolExpr) -> Expression:
         parts = [self.condition(part) for part in node.args]
         if node.boolop == enums.BoolExprType.NOT_EXPR:
-            return logical(f"(NOT {parts[0]})")
-        word = " AND " if node.boolop == enums.BoolExprType.AND_EXPR else " OR "
-        return logical("(" + word.join(parts) + ")")
+            return logic("NOT", parts)
+        return logic("AND" if node.boolop == enums.BoolExprType.AND_EXPR else "OR", parts)
 
-    def null_test(self, node: ast.NullTest) -> Value:
+    def null_test(self, node: ast.NullTest) -> Expression:
         negated = node.nulltesttype == enums.NullTestType.IS_NOT_NULL
-        value = self.value(node.arg)
-        self.compared.add(tested_for_null(value))
-        return logical(f"({value.sql} IS {'NOT ' if negated else ''}NULL)")
+        return NullTest(self.value(node.arg), negated, type=BOOLEAN, domain=TRUE_OR_FALSE, nullable=False)
 
-    def boolean_test(self, node: ast.BooleanTest) -> Value:
-        word = enums.BoolTestType(node.booltesttype).name.replace("_", " ")
-        return logical(f"({self.condition(node.arg)} {word})")
+    def boolean_test(self, node: ast.BooleanTest) -> Expression:
+        words = enums.BoolTestType(node.booltesttype).name.replace("_", " ")
+        return TruthTest(self.condition(node.arg), words, type=BOOLEAN, domain=TRUE_OR_FALSE, nullable=False)
 
     # -- operators
 
-    def operation(self, node: ast.A_Expr) -> Value:
+    def operation(self, node: ast.A_Expr) -> Expression:
         handler = OPERATIONS.get(node.kind)
         if handler is None:
             refuse(f"{enums.A_Expr_Kind(node.kind).name.removeprefix('AEXPR_').replace('_', ' ')}", node)
         return handler(self, node)
 
-    def simple_operation(self, node: ast.A_Expr) -> Value:
+    def simple_operation(self, node: ast.A_Expr) -> Expression:
         name = operator_name(node)
         if isinstance(node.lexpr, ast.RowExpr) and isinstance(node.rexpr, ast.RowExpr):
             return self.row_comparison(name, node)
@@ -178,71 +188,67 @@ class Expressions:
         if name in ARITHMETIC:
             right = self.value(node.rexpr)
             if node.lexpr is None:
-                zero = number_constant(Fraction(0), Family.INT)
-                return self.traced(name, signed(name, right, node), [zero, right])
-            left = self.value(node.lexpr)
-            return self.traced(name, arithmetic(name, left, right, node), [left, right])
+                return signed(name, right, node)
+            return arithmetic(name, self.value(node.lexpr), right, node)
         if name == "||":
             _, sides = same_family([self.value(node.lexpr), self.value(node.rexpr)], node)
             if any(side.family is not Family.TEXT for side in sides if not side.is_null):
                 refuse("|| on something that is not text", node)
-            texts = (cut(side.sql, LONGEST_KEY) for side in sides)
-            return self.traced(name, Value(operator("||", *texts), Family.TEXT), sides)
+            return Concatenation(*sides, type=TEXT)
         refuse(f"operator {name}", node)
 
-    def comparison(self, name: str, left: Value, right: Value, node: Any) -> Value:
+    def comparison(self, name: str, left: Expression, right: Expression, node: Node) -> Expression:
         if left.is_null or right.is_null:
-            return logical("NULL::pg_catalog.bool")
+            return Compare(name, left, right, type=BOOLEAN, domain=TRUE_OR_FALSE)
         if Family.OTHER in (left.family, right.family):  # enum, uuid …: by their text, for equality only
             if not (is_text_of(left, right) or is_text_of(right, left)):
                 refuse("comparing values of this type", node)
             if name not in ("=", "<>"):
                 refuse("ordering values of this type", node)
-            self.compared.update(compared(name, left, right))
-            return logical(operator(name, *compared_as_others(left, right, node)))
-        _, (left, right) = same_family([left, right], node)
-        self.compared.update(compared(name, left, right))
-        return logical(operator(name, *comparable(left, right)))
+            left, right = compared_as_others(left, right, node)
+        else:
+            left, right = comparable(*same_family([left, right], node)[1])
+        return Compare(name, left, right, type=BOOLEAN, domain=TRUE_OR_FALSE)
 
-    def row_comparison(self, name: str, node: ast.A_Expr) -> Value:
+    def row_comparison(self, name: str, node: ast.A_Expr) -> Expression:
         pairs = list(zip(node.lexpr.args, node.rexpr.args, strict=False))
         if name != "=" or len(node.lexpr.args) != len(node.rexpr.args):
             refuse("comparing rows other than by =", node)
-        parts = [self.comparison("=", self.value(left), self.value(right), node).sql for left, right in pairs]
-        return logical("(" + " AND ".join(parts) + ")")
+        return logic("AND", [self.comparison("=", self.value(left), self.value(right), node) for left, right in pairs])
 
-    def membership(self, node: ast.A_Expr) -> Value:
+    def membership(self, node: ast.A_Expr) -> Expression:
         name = operator_name(node)
         left = self.value(node.lexpr)
         items = [self.value(item) for item in self.list_of(node.rexpr, node)]
-        constants = [item for item in items if not item.trace.items]
+        constants = [item for item in items if not trace(item).items]
         if left.family not in NUMBERS | TIMES or len(constants) < 2:
             return self.compared_with_each(name, left, items, name == "=", node)
         # PostgreSQL brings several constants, and what is compared with them, to one type
         alike, *constants = of_one_type([left, *constants], node)
         parts = [self.compared_with_each(name, alike, constants, name == "=", node)]
-        columns = [item for item in items if item.trace.items]
+        columns = [item for item in items if trace(item).items]
         if columns:
             parts.append(self.compared_with_each(name, left, columns, name == "=", node))
-        return logical("(" + (" OR " if name == "=" else " AND ").join(part.sql for part in parts) + ")")
+        return logic("OR" if name == "=" else "AND", parts)
 
-    def any_or_all(self, node: ast.A_Expr) -> Value:
+    def any_or_all(self, node: ast.A_Expr) -> Expression:
         any_one = node.kind == enums.A_Expr_Kind.AEXPR_OP_ANY
         items = self.elements(node.rexpr)
         return self.compared_with_each(operator_name(node), self.value(node.lexpr), items, any_one, node)
 
-    def compared_with_each(self, name: str, left: Value, items: list[Value], any_one: bool, node: Any) -> Value:
+    def compared_with_each(
+        self, name: str, left: Expression, items: list[Expression], any_one: bool, node: Node
+    ) -> Expression:
         if name not in COMPARISONS | LIKES:
             refuse(f"operator {name}", node)
-        if len(items) * len(left.sql) > LONGEST_SQL:
+        if len(items) * size(left) > LARGEST:
             refuse("an expression that grows too long", node)
         compare = self.like if name in LIKES else self.comparison
-        parts = [compare(name, left, item, node).sql for item in items]
-        if not parts:
-            return logical("false" if any_one else "true")
-        return logical("(" + (" OR " if any_one else " AND ").join(parts) + ")")
+        if not items:
+            return boolean_constant(not any_one)
+        return logic("OR" if any_one else "AND", [compare(name, left, item, node) for item in items])
 
-    def elements(self, node: Any) -> list[Value]:
+    def elements(self, node: Node) -> list[Expression]:
         """The elements of a constant array: ARRAY[…], '{…}', a parameter, each perhaps with a type."""
         if isinstance(node, ast.A_ArrayExpr):
             return of_one_type([self.value(item) for item in self.list_of(node.elements or (), node)], node)
@@ -251,91 +257,84 @@ class Expressions:
         if not isinstance(node, ast.A_Const | ast.ParamRef):
             refuse("ANY or ALL of something other than a list of constants", node)
         held = self.value(node)
-        if held.untyped is None:
+        if not is_untyped(held):
             return [NULL] if held.is_null else refuse("ANY or ALL of something other than a list", node)
-        texts = self.list_of(array_elements(held.untyped, node), node)
+        texts = self.list_of(array_elements(content(held) or "", node), node)
         return [NULL if text is None else untyped(text) for text in texts]
 
-    def list_of(self, items: Any, node: Any) -> Any:
+    def list_of(self, items: Node, node: Node) -> Node:
         if not isinstance(items, tuple | list) or len(items) > LONGEST_LIST:
             refuse(f"a list of more than {LONGEST_LIST} values", node)
         return items
 
-    def between(self, node: ast.A_Expr) -> Value:
+    def between(self, node: ast.A_Expr) -> Expression:
         value = self.value(node.lexpr)
         low, high = (self.value(end) for end in node.rexpr)
-        above = self.comparison(">=", value, low, node).sql
-        below = self.comparison("<=", value, high, node).sql
-        negated = node.kind == enums.A_Expr_Kind.AEXPR_NOT_BETWEEN
-        return logical(f"({'NOT ' if negated else ''}({above} AND {below}))")
+        inside = logic("AND", [self.comparison(">=", value, low, node), self.comparison("<=", value, high, node)])
+        return logic("NOT", [inside]) if node.kind == enums.A_Expr_Kind.AEXPR_NOT_BETWEEN else inside
 
-    def like_operation(self, node: ast.A_Expr) -> Value:
+    def like_operation(self, node: ast.A_Expr) -> Expression:
         return self.like(operator_name(node), self.value(node.lexpr), self.value(node.rexpr), node)
 
-    def like(self, name: str, value: Value, pattern: Value, node: Any) -> Value:
-        if value.family is not Family.TEXT or pattern.content is None:
+    def like(self, name: str, value: Expression, pattern: Expression, node: Node) -> Expression:
+        text = content(pattern)
+        if value.family is not Family.TEXT or text is None:
             refuse("LIKE other than of text with a constant pattern", node)
-        if (len(pattern.content) - len(pattern.content.rstrip("\\"))) % 2:
+        if (len(text) - len(text.rstrip("\\"))) % 2:
             refuse("a LIKE pattern that ends with its escape character", node)
-        if len(re.findall("%+", re.sub(r"\\.", "", pattern.content, flags=re.DOTALL))) > MOST_WILDCARDS:
+        if len(re.findall("%+", re.sub(r"\\.", "", text, flags=re.DOTALL))) > MOST_WILDCARDS:
             refuse(f"a LIKE pattern with more than {MOST_WILDCARDS} wildcards", node)
-        self.compared.add(matched(value, pattern.content))
-        beginning = (padded if value.type_name == BLANK_PADDED else cut)(value.sql, LONGEST_TEXT)
-        return logical(operator(name, beginning, f"{literal(pattern.content)}::pg_catalog.text"))
+        start = beginning(value, LONGEST_TEXT, padded=value.type.name == BLANK_PADDED)
+        return Like(name, start, text, type=BOOLEAN, domain=TRUE_OR_FALSE)
 
-    def distinctness(self, node: ast.A_Expr) -> Value:
+    def distinctness(self, node: ast.A_Expr) -> Expression:
         left, right = self.value(node.lexpr), self.value(node.rexpr)
-        word = "IS DISTINCT FROM" if node.kind == enums.A_Expr_Kind.AEXPR_DISTINCT else "IS NOT DISTINCT FROM"
+        negated = node.kind != enums.A_Expr_Kind.AEXPR_DISTINCT
         if is_text_of(left, right) or is_text_of(right, left):
-            self.compared.update(compared("=", left, right))
-            return logical(f"({f' {word} '.join(compared_as_others(left, right, node))})")
-        _, (left, right) = same_family([left, right], node)
-        if Family.OTHER in (left.family, right.family) and not (left.is_null or right.is_null):
-            refuse("comparing values of this type", node)
-        if left.is_null or right.is_null:
-            self.compared.update(map(tested_for_null, (left, right)))
+            left, right = compared_as_others(left, right, node)
         else:
-            self.compared.update(compared("=", left, right))
-        return logical(f"({f' {word} '.join(comparable(left, right))})")
+            _, (left, right) = same_family([left, right], node)
+            if Family.OTHER in (left.family, right.family) and not (left.is_null or right.is_null):
+                refuse("comparing values of this type", node)
+            left, right = comparable(left, right)
+        return Distinct(left, right, negated, type=BOOLEAN, domain=TRUE_OR_FALSE, nullable=False)
 
-    def null_if(self, node: ast.A_Expr) -> Value:
+    def null_if(self, node: ast.A_Expr) -> Expression:
         left, right = self.value(node.lexpr), self.value(node.rexpr)
-        same = self.comparison("=", left, right, node).sql
+        same = self.comparison("=", left, right, node)
         if Family.OTHER not in (left.family, right.family):
             _, (left, right) = same_family([left, right], node)
             left = compared_type(left, right)
-        return replace(left, sql=f"(CASE WHEN {same} THEN NULL ELSE {left.sql} END)", constant=False, content=None)
+        return NullIf(same, left, type=left.type, interval=left.interval, domain=known_values(left), raw=left.raw)
 
     # -- choices
 
-    def case(self, node: ast.CaseExpr) -> Value:
+    def case(self, node: ast.CaseExpr) -> Expression:
         conditions = []
         for when in node.args:
             if node.arg is None:
                 conditions.append(self.condition(when.expr))
             else:
-                conditions.append(self.comparison("=", self.value(node.arg), self.value(when.expr), when).sql)
+                conditions.append(self.comparison("=", self.value(node.arg), self.value(when.expr), when))
         results = [self.value(when.result) for when in node.args]
         results.append(NULL if node.defresult is None else self.value(node.defresult))
         family, results = unified(results, node)
-        branches = " ".join(f"WHEN {c} THEN {r.sql}" for c, r in zip(conditions, results, strict=False))
-        return chosen(f"(CASE {branches} ELSE {results[-1].sql} END)", family, results)
+        return chosen(Case(tuple(conditions), tuple(results), type=Type(family)), results)
 
-    def coalesce(self, node: ast.CoalesceExpr) -> Value:
+    def coalesce(self, node: ast.CoalesceExpr) -> Expression:
         family, values = unified([self.value(part) for part in node.args], node)
-        return chosen(f"COALESCE({', '.join(value.sql for value in values)})", family, values)
+        return chosen(Choice("COALESCE", tuple(values), type=Type(family)), values)
 
-    def extreme(self, node: ast.MinMaxExpr) -> Value:
-        word = "GREATEST" if node.op == enums.MinMaxOp.IS_GREATEST else "LEAST"
+    def extreme(self, node: ast.MinMaxExpr) -> Expression:
+        word: Literal["GREATEST", "LEAST"] = "GREATEST" if node.op == enums.MinMaxOp.IS_GREATEST else "LEAST"
         family, values = unified([self.value(part) for part in node.args], node)
         if family is Family.OTHER:
             refuse(f"{word} of values of this type", node)
-        self.compared.update(compared_inside("extreme", values))
-        return chosen(f"{word}({', '.join(value.sql for value in values)})", family, values)
+        return chosen(Choice(word, tuple(values), type=Type(family)), values)
 
     # -- functions and casts
 
-    def call(self, node: ast.FuncCall) -> Value:
+    def call(self, node: ast.FuncCall) -> Expression:
         name = function_name(node)
         rule = FUNCTIONS.get(name)
         if rule is None:
@@ -343,58 +342,50 @@ class Expressions:
         plain = not (node.agg_order or node.agg_filter or node.over or node.agg_distinct or node.func_variadic)
         if not plain or node.agg_star:
             refuse(f"{name}() called as an aggregate", node)
-        arguments = [self.value(argument) for argument in node.args or ()]
-        return self.traced(name, rule.compile(arguments, node), arguments)
+        return rule.compile([self.value(argument) for argument in node.args or ()], node)
 
-    def cast(self, node: ast.TypeCast) -> Value:
+    def cast(self, node: ast.TypeCast) -> Expression:
         if node.typeName.arrayBounds:
             refuse("a cast to an array", node)
-        value = self.value(node.arg)
-        result = self.converted(value, node.typeName, node)
-        if result.family is Family.BOOL:
-            self.compared.update(compared_inside("bool", [value]))
-        return self.traced("cast", result, [value])
+        return self.converted(self.value(node.arg), node.typeName, node)
 
-    def traced(self, name: str, result: Value, arguments: list[Value]) -> Value:
-        self.compared.update(compared_inside(name, arguments))
-        return replace(result, trace=passed_on(name, result, arguments))
-
-    def converted(self, value: Value, type_name: ast.TypeName, node: Any) -> Value:
+    def converted(self, value: Expression, type_name: ast.TypeName, node: Node) -> Expression:
         """value::type, of an element where the type is that of an array."""
         names = type_names(type_name, node)
+        text = content(value)
         if len(names) == 1 and names[0] in CAST_TARGETS:
-            domain = value.family is Family.OTHER and value.content is not None
-            return cast(untyped(value.content or "") if domain else value, names[0], node)
+            of_other = value.family is Family.OTHER and text is not None
+            limited = bool(getattr(node.typeName, "typmods", None))
+            return cast(untyped(text or "") if of_other else value, names[0], limited, node)
         if value.is_null:
             return NULL
-        if value.untyped is not None and not type_name.typmods:
-            return other_constant(value.untyped, names)
-        if value.family is not Family.OTHER or value.other_type != names:
+        if is_untyped(value) and not type_name.typmods:
+            return other_constant(text or "", names)
+        if value.family is not Family.OTHER or value.type.names != names:
             refuse(f"a cast to {names[-1]}", node)
         return value
 
 
-def untyped(text: str) -> Value:
-    sql = f"{literal(text)}::pg_catalog.text"
-    return Value(sql, Family.TEXT, domain=(literal(text),), constant=True, content=text, untyped=text)
+def logic(word: Literal["AND", "OR", "NOT"], conditions: Sequence[Expression]) -> Expression:
+    return Logic(word, tuple(conditions), type=BOOLEAN, domain=TRUE_OR_FALSE)
 
 
-def other_constant(text: str, names: tuple[str, ...]) -> Value:
+def other_constant(text: str, names: tuple[str, ...]) -> Expression:
     """A constant of an enum, a uuid …: its text, which can be compared with that of a column of the same type.
 
     The type's own input function is never called: it might be anybody's.
     """
     written = ".".join(map(identifier, names))
-    return Value(f"{literal(text)}::pg_catalog.text", Family.OTHER, constant=True, content=text, type_name=written)
+    return Constant(text, type=Type(Family.OTHER, written), nullable=False)
 
 
-def is_text_of(constant: Value, value: Value) -> bool:
-    if constant.content is None or value.family is not Family.OTHER:
+def is_text_of(constant: Expression, value: Expression) -> bool:
+    if content(constant) is None or value.family is not Family.OTHER:
         return False
-    return constant.untyped is not None or constant.other_type == value.other_type
+    return is_untyped(constant) or constant.type.names == value.type.names
 
 
-def array_elements(text: str, node: Any) -> list[str | None]:
+def array_elements(text: str, node: Node) -> list[str | None]:
     """The elements of '{a,"b c",NULL}'."""
     held = text.strip()
     inside = held[1:-1].strip()
@@ -415,62 +406,70 @@ def array_elements(text: str, node: Any) -> list[str | None]:
     return found
 
 
-def logical(sql: str) -> Value:
-    return Value(sql, Family.BOOL, domain=("true", "false"))
-
-
-def unified(values: list[Value], node: Any) -> tuple[Family, list[Value]]:
+def unified(values: list[Expression], node: Node) -> tuple[Family, list[Expression]]:
     """Branches of one choice: of one family; numbers clamped where they are bounded, times within the years known."""
     family, values = same_family(values, node)
     if family in TIMES:
         values = [value if value.is_null else guarded_time(value, node) for value in values]
     if family in NUMBERS:
-        bounded = [value.column is not None and value.interval is not None for value in values]
+        bounded = [value.raw is not None and value.interval is not None for value in values]
         values = [clamped(value, node) if wanted else value for value, wanted in zip(values, bounded, strict=True)]
     return family, of_one_float_type(values) if family is Family.FLOAT else values
 
 
-def of_one_type(values: list[Value], node: Any) -> list[Value]:
+def of_one_type(values: list[Expression], node: Node) -> list[Expression]:
     """Elements of one list: numbers and times of one type, as PostgreSQL makes them."""
-    if not values or any(
-        value.family not in NUMBERS | TIMES for value in values if not (value.untyped or value.is_null)
-    ):
-        return values
-    if all(value.untyped is not None or value.is_null for value in values):
+    typed = [value for value in values if not (is_untyped(value) or value.is_null)]
+    if not typed or any(value.family not in NUMBERS | TIMES for value in typed):
         return values
     family, values = same_family(values, node)
     return of_one_float_type(values) if family is Family.FLOAT else values
 
 
-def comparable(left: Value, right: Value) -> tuple[str, str]:
+def comparable(left: Expression, right: Expression) -> tuple[Expression, Expression]:
     """Both sides of a comparison; where one is floating, and not both are real, they are compared as doubles."""
     families = {left.family, right.family}
     if Family.FLOAT not in families or (is_real(left) and is_real(right)) or not families <= NUMBERS:
-        return left.sql, right.sql
+        return whole(left), whole(right)
     return as_double(left), as_double(right)
 
 
-def compared_type(left: Value, right: Value) -> Value:
+def whole(value: Expression) -> Expression:
+    """A whole number that is compared is the same in all exact types: 5 and 5::numeric."""
+    held = value.value if isinstance(value, Constant) else None
+    if not isinstance(held, Decimal) or value.family is not Family.NUMERIC:
+        return value
+    sign, _, exponent = held.as_tuple()
+    fits = exponent == 0 and abs(held) < 2**63 and not (sign and held == 0)
+    return number_constant(held, Family.INT) if fits else value
+
+
+def compared_type(left: Expression, right: Expression) -> Expression:
     """The left side in the type in which it is compared with the right one: that of NULLIF."""
     if left.family in (Family.INT, Family.NUMERIC) and right.family is Family.FLOAT:
         return floating(left, real=False)
     if left.family is Family.INT and right.family is Family.NUMERIC:
-        return replace(left, sql=as_numeric(left), family=Family.NUMERIC, type_name=None)
+        return as_numeric(left)
     return left
 
 
-def compared_as_others(left: Value, right: Value, node: Any) -> tuple[str, str]:
+def compared_as_others(left: Expression, right: Expression, node: Node) -> tuple[Expression, Expression]:
     """Values of no family by their texts, the constant's as PostgreSQL writes it; intervals by their own equality.
 
     No input function of a type is called on a constant, but that of intervals, on what is written here.
     """
-    constant, value = (left, right) if left.content is not None else (right, left)
-    text = constant.content or ""
-    if value.other_type == INTERVAL:
-        sides = duration(text, node).sql, value.sql
+    constant, value = (left, right) if content(left) is not None else (right, left)
+    text = content(constant) or ""
+    if value.type.names == INTERVAL.names:
+        sides: tuple[Expression, Expression] = duration(text, node), value
     else:
-        sides = output_text(f"{literal(as_written(text, value.type_name))}::pg_catalog.text"), output_text(value.sql)
+        written = Constant(as_written(text, value.type.name), type=TEXT, nullable=False)
+        sides = as_text(written), as_text(value)
     return sides if constant is left else (sides[1], sides[0])
+
+
+def as_text(value: Expression) -> Expression:
+    return Conversion(value, "text", type=TEXT)
 
 
 def as_written(text: str, type_name: str | None) -> str:
@@ -486,22 +485,21 @@ def as_written(text: str, type_name: str | None) -> str:
     return text
 
 
-def chosen(sql: str, family: Family, values: list[Value]) -> Value:
+def chosen(choice: Case | Choice, values: list[Expression]) -> Expression:
     """One of several values: within all their intervals, and of their domains when all are known."""
-    real = [value for value in values if not value.is_null]
+    some = [value for value in values if not value.is_null]
     interval = None
-    if family in NUMBERS and real and all(value.interval is not None for value in real):
-        interval = real[0].interval
-        for value in real[1:]:
+    if choice.family in NUMBERS and some and all(value.interval is not None for value in some):
+        interval = some[0].interval
+        for value in some[1:]:
             assert interval is not None and value.interval is not None
             interval = interval | value.interval
     domain = None
-    if real and all(value.constant and value.domain for value in real):
-        domain = tuple(dict.fromkeys(entry for value in real for entry in value.domain or ()))
-    types = {value.type_name for value in real}
+    if some and all(isinstance(value, Constant) and known_values(value) for value in some):
+        domain = tuple(dict.fromkeys(entry for value in some for entry in known_values(value) or ()))
+    types = {value.type.name for value in some}
     kept = types.pop() if len(types) == 1 and types <= {REAL, BLANK_PADDED} else None
-    result = Value(sql, family, interval, domain, type_name=kept)
-    return replace(result, trace=passed_on("choice", result, values))
+    return replace(choice, type=Type(choice.family, kept), interval=interval, domain=domain)
 
 
 def operator_name(node: ast.A_Expr) -> str:
@@ -523,7 +521,7 @@ def function_name(node: ast.FuncCall) -> str:
     return str(names[0])
 
 
-def type_names(node: ast.TypeName, place: Any) -> tuple[str, ...]:
+def type_names(node: ast.TypeName, place: Node) -> tuple[str, ...]:
     """Schema and name of a type; those of pg_catalog have no schema."""
     names = tuple(part.sval for part in node.names)
     if len(names) == 2 and names[0] == "pg_catalog":
@@ -533,7 +531,7 @@ def type_names(node: ast.TypeName, place: Any) -> tuple[str, ...]:
     return names
 
 
-def describe(node: Any) -> str:
+def describe(node: Node) -> str:
     """The construct in words, for a refusal."""
     known = {
         ast.SubLink: "a subquery",
@@ -549,7 +547,7 @@ def describe(node: Any) -> str:
     return known.get(type(node), type(node).__name__)
 
 
-OPERATIONS: dict[Any, Callable[[Expressions, ast.A_Expr], Value]] = {
+OPERATIONS: dict[Node, Callable[[Expressions, ast.A_Expr], Expression]] = {
     enums.A_Expr_Kind.AEXPR_OP: Expressions.simple_operation,
     enums.A_Expr_Kind.AEXPR_OP_ANY: Expressions.any_or_all,
     enums.A_Expr_Kind.AEXPR_OP_ALL: Expressions.any_or_all,
@@ -563,7 +561,7 @@ OPERATIONS: dict[Any, Callable[[Expressions, ast.A_Expr], Value]] = {
     enums.A_Expr_Kind.AEXPR_NULLIF: Expressions.null_if,
 }
 
-HANDLERS: dict[type, Callable[[Expressions, Any], Value]] = {
+HANDLERS: dict[type, Callable[[Expressions, Node], Expression]] = {
     ast.A_Const: Expressions.constant,
     ast.ColumnRef: Expressions.column,
     ast.ParamRef: Expressions.parameter,

@@ -9,25 +9,24 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from discreet.gate.arithmetic import arithmetic
 from discreet.gate.intervals import Interval
 from discreet.gate.numbers import argument, exact_argument
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
+from discreet.gate.tree import TEXT, Call, Constant, Conversion, Expression, Type, is_wide
 from discreet.gate.values import (
     LONGEST_TEXT,
-    Value,
+    beginning,
     clamped,
-    cut,
+    content,
     guarded_time,
-    is_wide,
-    literal,
-    number_sql,
-    operator,
+    is_untyped,
+    number_constant,
 )
 
+WHOLE = Type(Family.INT)
 MOST_BUCKETS = 1000
 MOST_DECIMALS = 30
 
@@ -55,134 +54,135 @@ class FunctionRule:
 
     usage: str
     arity: tuple[int, int]
-    build: Callable[[list[Value], Any], Value]
+    build: Callable[[list[Expression], object], Expression]
 
-    def compile(self, arguments: list[Value], node: Any) -> Value:
+    def compile(self, arguments: list[Expression], node: object) -> Expression:
         if not self.arity[0] <= len(arguments) <= self.arity[1]:
             refuse(f"a call that is not {self.usage}", node)
         return self.build(arguments, node)
 
 
-def constant_text(value: Value, choices: tuple[str, ...], node: Any) -> str:
-    if value.content is None or value.content.lower() not in choices:
+def constant_text(value: Expression, choices: tuple[str, ...], node: object) -> Constant:
+    text = content(value)
+    if text is None or text.lower() not in choices:
         refuse("a field that is not known", node, f"Known are: {', '.join(choices)}.")
-    return value.content.lower()
+    return Constant(text.lower(), type=TEXT, nullable=False)
 
 
-def constant_whole(value: Value, least: int, node: Any, most: int = 10**6) -> int:
+def constant_whole(value: Expression, least: int, node: object, most: int = 10**6) -> Constant:
     if not value.constant or value.interval is None or value.family is not Family.INT:
         refuse("an argument that is not a constant whole number", node)
     number = value.interval.lower
     if not least <= number <= most:
         refuse(f"an argument that is not from {least} to {most}", node)
-    return int(number)
+    return number_constant(number, Family.INT)
 
 
-def text_of(value: Value, node: Any) -> str:
+def text_of(value: Expression, node: object) -> Expression:
     """The beginning of a text, which is all that a text function sees of it."""
     if value.family is not Family.TEXT:
         refuse(f"a text function on {value.family.value}", node)
-    return cut(value.sql, LONGEST_TEXT)
+    return beginning(value, LONGEST_TEXT)
 
 
-def text_function(native: str) -> Callable[[list[Value], Any], Value]:
-    def build(arguments: list[Value], node: Any) -> Value:
-        return Value(f"pg_catalog.{native}({text_of(arguments[0], node)})", Family.TEXT)
-
-    return build
-
-
-def text_length(arguments: list[Value], node: Any) -> Value:
-    return Value(f"pg_catalog.length({text_of(arguments[0], node)})", Family.INT, Interval.of(0, LONGEST_TEXT))
-
-
-def text_end(native: str) -> Callable[[list[Value], Any], Value]:
-    def build(arguments: list[Value], node: Any) -> Value:
-        length = constant_whole(arguments[1], 0, node)
-        return Value(f"pg_catalog.{native}({text_of(arguments[0], node)}, {length})", Family.TEXT)
+def text_function(native: str) -> Callable[[list[Expression], object], Expression]:
+    def build(arguments: list[Expression], node: object) -> Expression:
+        return Call(native, (text_of(arguments[0], node),), type=TEXT)
 
     return build
 
 
-def text_part(arguments: list[Value], node: Any) -> Value:
+def text_length(arguments: list[Expression], node: object) -> Expression:
+    return Call("length", (text_of(arguments[0], node),), type=WHOLE, interval=Interval.of(0, LONGEST_TEXT))
+
+
+def text_end(native: str) -> Callable[[list[Expression], object], Expression]:
+    def build(arguments: list[Expression], node: object) -> Expression:
+        return Call(native, (text_of(arguments[0], node), constant_whole(arguments[1], 0, node)), type=TEXT)
+
+    return build
+
+
+def text_part(arguments: list[Expression], node: object) -> Expression:
     start = constant_whole(arguments[1], 1, node)
-    length = f", {constant_whole(arguments[2], 0, node)}" if len(arguments) == 3 else ""
-    return Value(f"pg_catalog.substr({text_of(arguments[0], node)}, {start}{length})", Family.TEXT)
+    length = [constant_whole(each, 0, node) for each in arguments[2:]]
+    return Call("substr", (text_of(arguments[0], node), start, *length), type=TEXT)
 
 
-def text_position(arguments: list[Value], node: Any) -> Value:
+def text_position(arguments: list[Expression], node: object) -> Expression:
     inside, wanted = (text_of(argument, node) for argument in arguments)
-    return Value(f"pg_catalog.strpos({inside}, {wanted})", Family.INT, Interval.of(0, LONGEST_TEXT))
+    return Call("strpos", (inside, wanted), type=WHOLE, interval=Interval.of(0, LONGEST_TEXT))
 
 
-def rounding(native: str) -> Callable[[list[Value], Any], Value]:
+def rounding(native: str) -> Callable[[list[Expression], object], Expression]:
     """In double precision halves go to the even number, in numeric away from 0, as PostgreSQL's functions do."""
 
-    def build(arguments: list[Value], node: Any) -> Value:
+    def build(arguments: list[Expression], node: object) -> Expression:
         number = argument(arguments[0], node) if len(arguments) == 1 else exact_argument(arguments[0], node)
         assert number.interval is not None
         # numbers of very many digits take time, by which a row could be told
-        digits = f", {constant_whole(arguments[1], 0, node, MOST_DECIMALS)}" if len(arguments) == 2 else ""
-        return Value(f"pg_catalog.{native}({number.sql}{digits})", number.family, number.interval.widened(1))
+        digits = [constant_whole(each, 0, node, MOST_DECIMALS) for each in arguments[1:]]
+        interval = number.interval.widened(1)
+        return Call(native, (number, *digits), type=Type(number.family), interval=interval)
 
     return build
 
 
-def absolute(arguments: list[Value], node: Any) -> Value:
-    number = argument(arguments[0], node) if arguments[0].untyped is not None else clamped(arguments[0], node)
+def absolute(arguments: list[Expression], node: object) -> Expression:
+    number = argument(arguments[0], node) if is_untyped(arguments[0]) else clamped(arguments[0], node)
     assert number.interval is not None
-    sql = number.sql
+    interval = number.interval.absolute()
+    result = number.type if number.family is Family.FLOAT else Type(number.family)
     if number.family is Family.INT:
-        sql = f"({sql})::pg_catalog.{'numeric' if is_wide(number) else 'int8'}"
-    type_name = number.type_name if number.family is Family.FLOAT else None
-    return Value(f"pg_catalog.abs({sql})", number.family, number.interval.absolute(), type_name=type_name)
+        number = Conversion(number, "numeric" if is_wide(number) else "int8", type=WHOLE, interval=number.interval)
+    return Call("abs", (number,), type=result, interval=interval)
 
 
-def sign(arguments: list[Value], node: Any) -> Value:
+def sign(arguments: list[Expression], node: object) -> Expression:
     number = argument(arguments[0], node)
-    return Value(f"pg_catalog.sign({number.sql})", number.family, Interval.of(-1, 1), ("-1", "0", "1"))
+    domain = tuple(number_constant(each, number.family) for each in (-1, 0, 1))
+    return Call("sign", (number,), type=Type(number.family), interval=Interval.of(-1, 1), domain=domain)
 
 
-def square_root(arguments: list[Value], node: Any) -> Value:
+def square_root(arguments: list[Expression], node: object) -> Expression:
     number = argument(arguments[0], node)
     assert number.interval is not None
     largest = math.isqrt(math.ceil(max(number.interval.upper, Fraction(0)))) + 1
-    sql = f"(CASE WHEN {operator('>=', number.sql, '0')} THEN pg_catalog.sqrt({number.sql}) END)"
-    return Value(sql, number.family, Interval.of(0, largest))
+    return Call("sqrt", (number,), type=Type(number.family), interval=Interval.of(0, largest))
 
 
-def modulo(arguments: list[Value], node: Any) -> Value:
+def modulo(arguments: list[Expression], node: object) -> Expression:
     return arithmetic("%", arguments[0], arguments[1], node)
 
 
-def extract(arguments: list[Value], node: Any) -> Value:
+def extract(arguments: list[Expression], node: object) -> Expression:
     return date_field("extract", Family.NUMERIC, arguments, node)
 
 
-def date_part(arguments: list[Value], node: Any) -> Value:
+def date_part(arguments: list[Expression], node: object) -> Expression:
     """The same, but in double precision."""
     return date_field("date_part", Family.FLOAT, arguments, node)
 
 
-def date_field(native: str, family: Family, arguments: list[Value], node: Any) -> Value:
+def date_field(native: str, family: Family, arguments: list[Expression], node: object) -> Expression:
     field = constant_text(arguments[0], tuple(DATE_FIELDS), node)
-    interval, listed = DATE_FIELDS[field]
-    if arguments[1].family is Family.DATE and field in ("hour", "minute"):
-        refuse(f"{field} of a date", node)
-    moment = guarded_time(arguments[1], node).sql
-    domain = tuple(str(n) for n in range(int(interval.lower), int(interval.upper) + 1)) if listed else None
-    return Value(f"pg_catalog.{native}({literal(field)}, {moment})", family, interval, domain)
+    interval, listed = DATE_FIELDS[field.content or ""]
+    if arguments[1].family is Family.DATE and field.content in ("hour", "minute"):
+        refuse(f"{field.content} of a date", node)
+    moment = guarded_time(arguments[1], node)
+    numbers = range(int(interval.lower), int(interval.upper) + 1)
+    domain = tuple(number_constant(number, family) for number in numbers) if listed else None
+    return Call(native, (field, moment), type=Type(family), interval=interval, domain=domain)
 
 
-def date_truncation(arguments: list[Value], node: Any) -> Value:
+def date_truncation(arguments: list[Expression], node: object) -> Expression:
     field = constant_text(arguments[0], TRUNCATIONS, node)
     moment = guarded_time(arguments[1], node)
     family = Family.TIMESTAMPTZ if moment.family is Family.TIMESTAMPTZ else Family.TIMESTAMP
-    native = "timestamptz" if family is Family.TIMESTAMPTZ else "timestamp"
-    return Value(f"pg_catalog.date_trunc({literal(field)}, ({moment.sql})::pg_catalog.{native})", family)
+    return Call("date_trunc", (field, moment), type=Type(family))
 
 
-def bucket(arguments: list[Value], node: Any) -> Value:
+def bucket(arguments: list[Expression], node: object) -> Expression:
     """bucket(x, width): the lower end of the interval of this width, counted from 0, that holds x."""
     number, width = (exact_argument(each, node) for each in arguments)
     assert number.interval is not None and width.interval is not None
@@ -192,9 +192,9 @@ def bucket(arguments: list[Value], node: Any) -> Value:
     first, last = number.interval.lower // step, number.interval.upper // step
     domain = None
     if last - first < MOST_BUCKETS:
-        domain = tuple(f"({number_sql(n * step)})::pg_catalog.numeric" for n in range(first, last + 1))
-    sql = operator("*", f"pg_catalog.floor({operator('/', number.sql, width.sql)})", width.sql)
-    return Value(sql, Family.NUMERIC, Interval.of(first * step, last * step), domain)
+        domain = tuple(number_constant(n * step, Family.NUMERIC) for n in range(first, last + 1))
+    interval = Interval.of(first * step, last * step)
+    return Call("bucket", (number, width), type=Type(Family.NUMERIC), interval=interval, domain=domain)
 
 
 FUNCTIONS: dict[str, FunctionRule] = {

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from pglast import ast, enums
 
 from discreet.core.errors import DiscreetError
+from discreet.core.syntax import Node
 from discreet.gate.expressions import Expressions
+from discreet.gate.printer import listed, one_of_its_equals, printed
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
-from discreet.gate.traces import Item
-from discreet.gate.values import Value, one_of_its_equals
+from discreet.gate.tree import Canonical, Constant, Expression
 
 MOST_SETS = 32
 # a row of the answer has all of them, each up to LONGEST_KEY bytes
@@ -22,21 +22,34 @@ MOST_KEYS = 32
 
 @dataclass(frozen=True)
 class Key:
-    """A group key; `domain` lists its values when they are known without data, `items` what they let be known."""
+    """A group key."""
 
-    sql: str
-    native_type: str
-    domain: tuple[str, ...] | None
-    family: Family = Family.OTHER
-    items: frozenset[Item] = field(default=frozenset(), repr=False, compare=False)
+    value: Expression
 
     @property
-    def canonical(self) -> str:
-        return one_of_its_equals(self.sql, self.family)
+    def native_type(self) -> str:
+        return self.value.native_type
+
+    @property
+    def domain(self) -> tuple[Constant, ...] | None:
+        """Its values, where they are known without data."""
+        return self.value.domain
+
+    @property
+    def canonical(self) -> Canonical:
+        return Canonical(self.value, type=self.value.type)
 
     @property
     def canonical_domain(self) -> list[str]:
-        return [one_of_its_equals(entry, self.family) for entry in self.domain or ()]
+        """The SQL of the values that are known, as they are shown."""
+        return [one_of_its_equals(listed(entry), self.value.family) for entry in self.domain or ()]
+
+    @property
+    def in_domain(self) -> str:
+        """The SQL of the condition that its value is one of those that are known."""
+        if self.value.family is Family.OTHER:
+            return f"({printed(self.canonical)} IN ({', '.join(self.canonical_domain)}))"
+        return f"({printed(self.value)} IN ({', '.join(map(listed, self.domain or ()))}))"
 
 
 @dataclass(frozen=True)
@@ -48,15 +61,13 @@ class Grouping:
 
 
 def group_by(select: ast.SelectStmt, expressions: Expressions) -> Grouping:
-    compiled: dict[str, Key] = {}
+    keys: dict[Expression, int] = {}
 
-    def position(node: Any) -> int:
-        value = key_value(node, select, expressions)
-        key = Key(value.sql, value.native_type, value.domain, value.family, value.trace.items)
-        compiled.setdefault(key.sql, key)
-        if len(compiled) > MOST_KEYS:
+    def position(node: Node) -> int:
+        place = keys.setdefault(key_value(node, select, expressions), len(keys))
+        if len(keys) > MOST_KEYS:
             refuse(f"more than {MOST_KEYS} group keys", node, "Ask for fewer at once.")
-        return list(compiled).index(key.sql)
+        return place
 
     sets: list[tuple[int, ...]] = [()]
     for item in select.groupClause or ():
@@ -64,10 +75,10 @@ def group_by(select: ast.SelectStmt, expressions: Expressions) -> Grouping:
         sets = [tuple(dict.fromkeys(done + choice)) for done in sets for choice in choices]
         if len(sets) > MOST_SETS:
             refuse(f"more than {MOST_SETS} grouping sets", item)
-    return Grouping(tuple(compiled.values()), tuple(sets))
+    return Grouping(tuple(map(Key, keys)), tuple(sets))
 
 
-def sets_of(item: Any) -> list[list[Any]]:
+def sets_of(item: Node) -> list[list[Node]]:
     """The grouping sets that one item of GROUP BY stands for, as lists of expressions."""
     if not isinstance(item, ast.GroupingSet):
         return [row_items(item)]
@@ -90,11 +101,11 @@ def sets_of(item: Any) -> list[list[Any]]:
     return listed
 
 
-def row_items(node: Any) -> list[Any]:
+def row_items(node: Node) -> list[Node]:
     return list(node.args) if isinstance(node, ast.RowExpr) else [node]
 
 
-def key_value(node: Any, select: ast.SelectStmt, expressions: Expressions) -> Value:
+def key_value(node: Node, select: ast.SelectStmt, expressions: Expressions) -> Expression:
     """The expression that a GROUP BY item means: by position, by column, or by the name it has in the select list."""
     if isinstance(node, ast.A_Const) and isinstance(node.val, ast.Integer):
         if not 1 <= node.val.ival <= len(select.targetList):

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from itertools import product
-from math import ceil
 
-from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace, additive_noise
 from discreet.dp.estimate import Kind, assemble
 from discreet.dp.exact import decimal_above, readable, sqrt_above
-from discreet.dp.price import Accounting, Price
-from discreet.dp.quantile import QuantileChoice
-from discreet.dp.sensitivity import Neighbours
-from discreet.dp.threshold import ThresholdedRelease
 from discreet.gate.aggregates import Aggregate
 from discreet.gate.exactness import bound_of, written
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
 from discreet.gate.refusal import refuse
+from discreet.gate.terms import Noise
+from discreet.gate.terms import Terms as Terms
 
 MOST_GROUPS = 10_000
 # of bins, in all groups: choosing among so many takes about half a minute, in which nothing can be cancelled
@@ -33,112 +27,6 @@ LAST_REAL, LEAST_REAL = Decimal("3.4e38"), Decimal("1.2e-38")
 
 Group = tuple[str | None, ...]
 Totals = Mapping[Measurement, int | Sequence[int]]
-Noise = DiscreteLaplace | DiscreteGaussian
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What a question pays, per grouping set, and what that covers: `reach` groups that one person can change.
-
-    The price is split evenly over the `measurements` that have no epsilon of their own, and is None where all have;
-    what is charged is the sum of all (sequential composition). Noise of one measurement is calibrated to the whole
-    vector of its groups. One person has at most `rows` rows in each of at most `groups` groups, and `total` rows in all
-    of them: changes at most `groups` numbers by at most s, the sensitivity for `rows`, and all together by at most S,
-    that for `total`. So with n = S / s ≤ groups, to which it comes where `total` = rows · groups, the change is at most
-    n · s in L1; and since Σ x² ≤ max |x| · Σ |x| ≤ s · S, at most √n · s in L2.
-
-    Under bounded neighbours a change is a removal plus an addition (`acts` = 2): twice as much in L1. In L2 it depends.
-    Where all contributions of a person lie between 0 and the most, those of the removed and of the added person differ
-    in a group by no more than the larger, so the squares add up to no more than those of both: √2 √n · s. (Cut squares
-    may be below 0, but even then differ by no more than what the sensitivity for the larger number of rows says.) Where
-    contributions can have both signs, the same group may change by 2 s: 2 √n · s. A sum to which everybody adds a value
-    changes by less: by the width of the bounds, in its one group (gate/presence.py).
-
-    The choice of a quantile's bin in a group costs in proportion to the change of its losses, or to its square under
-    zcdp; losses change by at most the sensitivity for `rows` · `acts` in a group, and all together by at most n times
-    as much, so each group has the n-th part of the price.
-    """
-
-    price: Price | None
-    delta: Fraction
-    groups: int
-    acts: int
-    rows: int
-    total: int
-    single: bool
-    measurements: int
-    accounting: str
-
-    @classmethod
-    def of(cls, plan: Plan, price: Price | None, delta: Fraction, keys: tuple[int, ...]) -> Terms:
-        limits = plan.source.limits
-        groups = limits.max_groups if keys and not plan.source.single else 1
-        doubled = 2 if plan.dataset.neighbours == Neighbours.BOUNDED else 1
-        rows, total = (1, 1) if plan.source.single else (limits.rows(), limits.rows(groups))
-        if plan.personal is not None:  # noise is for one row: who has more of them pays for each
-            groups = rows = total = 1
-        single, accounting = plan.source.single, plan.dataset.accounting
-        return cls(price, delta, groups, doubled, rows, total, single, plan.sharing, accounting)
-
-    @property
-    def reach(self) -> int:
-        """The most groups that change."""
-        return self.groups * self.acts
-
-    def in_group(self, measurement: Measurement) -> int:
-        """s: the most that adding or removing one person changes the number of one group."""
-        return measurement.sensitivity(self.rows, self.single)
-
-    def in_all(self, measurement: Measurement) -> int:
-        """S: the most that it changes the numbers of all groups, added up."""
-        return measurement.sensitivity(self.total, self.single, self.groups)
-
-    @cached_property
-    def share(self) -> Price:
-        assert self.price is not None
-        return self.price.split(self.measurements)[0]
-
-    def price_of(self, measurement: Measurement) -> Price:
-        return self.share if measurement.own is None else measurement.own.price(self.accounting)
-
-    @cached_property
-    def _noises(self) -> dict[Measurement, Noise]:
-        return {}
-
-    def noise(self, measurement: Measurement) -> Noise:
-        if measurement not in self._noises:
-            self._noises[measurement] = self._noise(measurement)
-        return self._noises[measurement]
-
-    def _noise(self, measurement: Measurement) -> Noise:
-        return additive_noise(self.norm(measurement), self.price_of(measurement), self.reach)
-
-    def norm(self, measurement: Measurement) -> Fraction:
-        """The most that one person changes the vector of all groups: in L1 for a pure price, in L2 for one of zcdp."""
-        if self.acts == 2 and measurement.changed is not None:
-            return Fraction(measurement.changed)
-        sensitivity = Fraction(self.in_group(measurement))
-        groups = self.in_all(measurement) / sensitivity
-        if self.price_of(measurement).accounting is Accounting.PURE:
-            return sensitivity * self.acts * groups
-        if measurement.quantity in (Quantity.TOTAL, Quantity.CENTRED):
-            return sensitivity * self.acts * sqrt_above(groups)
-        return sensitivity * sqrt_above(self.acts * groups)
-
-    def threshold(self) -> ThresholdedRelease:
-        return ThresholdedRelease(self.share, self.delta, self.reach)
-
-    def choice(self, measurement: Measurement) -> QuantileChoice:
-        assert measurement.fraction is not None
-        price = self.price_of(measurement).split(ceil(Fraction(self.total, self.rows)))[0]
-        return QuantileChoice.of(measurement.fraction, price, rows=self.rows * self.acts)
-
-    def check(self, measurement: Measurement) -> None:
-        """Raises what measuring would raise, before anything is paid."""
-        if measurement.quantity is Quantity.QUANTILE:
-            self.choice(measurement)
-        else:
-            self.noise(measurement)
 
 
 def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str]]) -> list[Group] | None:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from discreet.dp.grid import Grid
 from discreet.dp.price import Accounting, Price
 from discreet.gate.bins import EqualBins, LogarithmicBins
+from discreet.gate.tree import Expression
 
 SQUARES_BITS = 30  # squares of grid integers fit 64 bits
 SUM_BITS = 40
@@ -37,14 +38,14 @@ class Quantity(StrEnum):
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured about: an argument (native SQL, None for rows), under a FILTER, on a grid.
+    """What is measured about: an argument (None for rows), under a FILTER, on a grid.
 
     `whole`: of a type of whole numbers, all of which have a place on the grid. `everybody`: everybody adds a value, as
     what has no place on the grid counts as its lower end (gate/presence.py).
     """
 
-    argument: str | None = None
-    condition: str | None = None
+    argument: Expression | None = None
+    condition: Expression | None = None
     grid: Grid | None = None
     whole: bool = False
     everybody: bool = False

@@ -2,118 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from pglast import ast
 
-from discreet.core.errors import DiscreetError
-from discreet.gate.clauses import equated
+from discreet.core.syntax import Node
 from discreet.gate.intervals import Interval
+from discreet.gate.people import Limits, People, people_of
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Column, Family, Relation
-from discreet.gate.traces import Comparison
-from discreet.gate.values import SHOWN_TYPES, UNLIMITED, Value, collated, identifier, literal, schema_qualified
+from discreet.gate.tree import BLANK_PADDED, BOOLEAN, SHOWN_TYPES, Constant, Expression, HasPerson, Rows, Table, Type
+from discreet.gate.tree import Column as ColumnOf
+from discreet.gate.values import boolean_constant
 
 WHOLE_TYPES = {"smallint", "integer", "bigint"}
 TEXT_TYPES = {"text", "character varying"}
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What the policies of the tables involved allow; the strictest cap, the widest reach.
-
-    Without `max_total_rows` there is no such bound, which is wider than any.
-    """
-
-    max_groups: int = 1
-    max_rows: int = 1
-    max_epsilon: Fraction | None = None
-    max_delta: Fraction | None = None
-    max_total_rows: int | None = None
-
-    def rows(self, groups: int = 1) -> int:
-        """The most rows of one person that count in so many groups together."""
-        most = self.max_rows * groups
-        return most if self.max_total_rows is None else min(most, self.max_total_rows)
-
-    def __or__(self, other: Limits) -> Limits:
-        return Limits(
-            max(self.max_groups, other.max_groups),
-            max(self.max_rows, other.max_rows),
-            least(self.max_epsilon, other.max_epsilon),
-            least(self.max_delta, other.max_delta),
-            widest(self.max_total_rows, other.max_total_rows),
-        )
-
-
-def least(a: Fraction | None, b: Fraction | None) -> Fraction | None:
-    return b if a is None else a if b is None else min(a, b)
-
-
-def widest(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else max(a, b)
+# Written without a length, these would mean a length of 1.
+UNLIMITED = {"character": BLANK_PADDED, "bit": 'pg_catalog."bit"'}
 
 
 @dataclass(frozen=True)
 class Named:
-    """One name in FROM, and its columns; `never_null`: columns of a table that are NOT NULL.
-
-    Sets are in no repr: their order differs from session to session, and the key of a stored answer must not.
-    """
+    """One name in FROM, and its columns; `unit_columns`: those that hold the person of a row, or NULL."""
 
     alias: str
-    columns: Mapping[str, Value]
-    unit: str | None = None
-    unit_columns: frozenset[str] = field(default=frozenset(), repr=False)
-    unique_keys: tuple[frozenset[str], ...] = field(default=(), repr=False)
-    hidden: frozenset[str] = field(default=frozenset(), repr=False)
-    never_null: frozenset[str] = field(default=frozenset(), repr=False)
+    columns: Mapping[str, Expression]
+    unit_columns: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Source:
-    """Rows with their person: `unit` is native SQL, None for public rows.
+    """Rows, the names by which a question knows their columns, and whose rows they are."""
 
-    `compared`: what decides which rows these are; `owned`: every row has a person; `family`: of the unit's type;
-    `people`: the columns by which foreign keys know them, None where no key tells;
-    `whole_table`: all rows of one protected table, of which none is hidden from who reads them.
-    """
-
-    sql: str
+    rows: Rows
     names: tuple[Named, ...]
-    unit: str | None
-    dataset: str | None
-    single: bool
-    limits: Limits = field(default_factory=Limits)
-    filtered: bool = False
-    compared: frozenset[Comparison] = field(default=frozenset(), repr=False)
-    owned: bool = False
-    family: Family | None = None
-    people: frozenset[str] | None = field(default=None, repr=False)
-    whole_table: bool = False
 
-    def with_people(self, conditions: list[str]) -> list[str]:
+    @cached_property
+    def people(self) -> People:
+        return people_of(self.rows)
+
+    @property
+    def unit(self) -> Expression | None:
+        return self.people.unit
+
+    @property
+    def dataset(self) -> str | None:
+        return self.people.dataset
+
+    @property
+    def single(self) -> bool:
+        return self.people.single
+
+    @property
+    def limits(self) -> Limits:
+        return self.people.limits
+
+    @property
+    def is_whole_table(self) -> bool:
+        """Whether these are all rows of one table, of which none is hidden from who reads them."""
+        return isinstance(self.rows, Table) and not self.rows.only and not self.rows.relation.row_security
+
+    def with_people(self, conditions: Iterable[Expression]) -> tuple[Expression, ...]:
         """These conditions, and that a row has a person."""
-        return conditions if self.unit is None or self.owned else [*conditions, f"({self.unit} IS NOT NULL)"]
-
-
-def people_of_both(left: Source, right: Source, node: Any) -> frozenset[str] | None:
-    """The people of two sources that are to be one person's rows; refused where foreign keys know them apart.
-
-    Where no key tells about one of them, the curator's word holds: one dataset names its people by the same values.
-    """
-    if left.people is None or right.people is None:
-        return left.people or right.people
-    if not left.people & right.people:
-        refuse(
-            f"{min(left.people)} and {min(right.people)} name different people",
-            node,
-            "Where they are the same, a curator can say so by a foreign key, which may be NOT VALID.",
-        )
-    return left.people | right.people
+        if self.unit is None or self.people.owned:
+            return tuple(conditions)
+        return (*conditions, HasPerson(self.unit, type=BOOLEAN, nullable=False))
 
 
 class Names:
@@ -123,7 +79,7 @@ class Names:
         self._names = names
         self._parameters = parameters
 
-    def column(self, node: ast.ColumnRef) -> Value:
+    def column(self, node: ast.ColumnRef) -> Expression:
         named, column = self.find(node)
         return named.columns[column]
 
@@ -145,22 +101,18 @@ class Names:
             refuse(f"column {written} is ambiguous", node, "Write alias.column.")
         return found[0], str(parts[-1])
 
-    def parameter(self, number: int, node: Any) -> str | None:
+    def parameter(self, number: int, node: Node) -> str | None:
         if not 1 <= number <= len(self._parameters):
             refuse(f"parameter ${number} has no value", node, "Give the values in params => ARRAY[…].")
         return self._parameters[number - 1]
 
-    def weight(self, sql: str) -> int:
-        columns = (column for named in self._names for column in named.columns.values() if column.weight)
-        return len(sql) + sum(sql.count(column.sql) * column.weight for column in columns)
 
-
-def unit_sqls(source: Source) -> set[str]:
+def unit_values(source: Source) -> set[Expression]:
     """The columns that hold the person of a row, or NULL after a LEFT JOIN."""
-    return {named.columns[column].sql for named in source.names for column in named.unit_columns & named.columns.keys()}
+    return {named.columns[column] for named in source.names for column in named.unit_columns & named.columns.keys()}
 
 
-def is_hidden(node: Any, names: tuple[Named, ...]) -> bool:
+def is_hidden(node: Node, names: tuple[Named, ...]) -> bool:
     """Whether this is a column that a curator hides."""
     if not isinstance(node, ast.ColumnRef):
         return False
@@ -168,25 +120,9 @@ def is_hidden(node: Any, names: tuple[Named, ...]) -> bool:
     return any(column in named.hidden and (not alias or alias == [named.alias]) for named in names)
 
 
-def matched_columns(conjunct: Any, names: tuple[Named, ...]) -> set[tuple[str, str]]:
-    """Columns of these names, as (alias, column), that the conjunct equates with a column of another one.
-
-    Not doubles: they are compared as numerics, which several of them may share.
-    """
-    sides = equated(conjunct)
-    found = []
-    for side in sides or ():
-        try:
-            named, column = Names(names, ()).find(side)
-        except DiscreetError:
-            continue
-        found.append((named.columns[column].family, (named.alias, column)))
-    return {name for family, name in found if family is not Family.FLOAT} if len(found) == 1 else set()
-
-
-def same_people(left: Value, right: Value) -> bool:
+def same_people(left: Expression, right: Expression) -> bool:
     """Whether equal values name one person: compared as doubles, or without their last blanks, several people are."""
-    types = {left.type_name, right.type_name}
+    types = {left.type.name, right.type.name}
     if left.family is Family.OTHER:
         return len(types) == 1 and types <= SHOWN_TYPES
     return len(types) == 1 or types <= WHOLE_TYPES or types <= TEXT_TYPES
@@ -202,21 +138,24 @@ def column_names(relation: Relation, alias: ast.Alias | None) -> dict[str, str]:
     return called
 
 
-def column_value(alias: str, column: Column, relation: Relation) -> Value:
+def column_value(place: int, alias: str, column: Column, relation: Relation) -> ColumnOf:
+    """A column of a table at a place of the question, with what a curator has declared of it."""
+    of_type = Type(column.family, UNLIMITED.get(column.type_name, column.type_name))
     domain = None
-    native_type = UNLIMITED.get(column.type_name, column.type_name)
     if column.categories is not None:
-        domain = tuple(f"{literal(category)}::{schema_qualified(native_type)}" for category in column.categories)
+        domain = tuple(Constant(each, declared=True, type=of_type, nullable=False) for each in column.categories)
     elif column.family is Family.BOOL:
-        domain = ("true", "false")
-    named = Value(f"{identifier(alias)}.{identifier(column.name)}", column.family)
-    unit = relation.protection is not None and column.name == relation.protection.unit
-    return Value(
-        named.sql if unit else collated(named),
-        column.family,
-        None if column.bounds is None else Interval(*column.bounds),
-        domain,
+        domain = (boolean_constant(True), boolean_constant(False))
+    kept = relation.protection
+    return ColumnOf(
+        place,
         column.name,
-        type_name=native_type,
-        identifies=column.identifies and relation.protection is not None,
+        alias,
+        identifies=column.identifies and kept is not None,
+        is_unit=kept is not None and column.name == kept.unit,
+        type=of_type,
+        interval=None if column.bounds is None else Interval(*column.bounds),
+        domain=domain,
+        nullable=not column.not_null,
+        raw=column.name,
     )

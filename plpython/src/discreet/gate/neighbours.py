@@ -6,13 +6,16 @@ try random schemas, data and questions; discreet.selftest() tries the curator's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.dp.price import Accounting, Price
-from discreet.gate.measure import Terms
 from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.plan import Plan
+from discreet.gate.printer import output_text, printed
+from discreet.gate.printer import rows as rows_sql
+from discreet.gate.terms import Terms
+from discreet.gate.tree import BOOLEAN, TEXT, Compare, Constant, Conversion
 
 Group = tuple[object, ...]
 
@@ -24,6 +27,24 @@ class Totals:
     keys: tuple[int, ...]
     numbers: dict[Measurement, dict[Group, int]]
     bins: dict[Measurement, dict[Group, list[int]]]
+
+
+def busiest_sql(asked: Plan) -> str:
+    """SQL for the person with most rows in what a question reads, as a text."""
+    assert asked.source.unit is not None
+    unit = printed(asked.source.unit)
+    return (
+        f"SELECT {output_text(unit)} FROM {rows_sql(asked.source.rows)} WHERE {unit} IS NOT NULL"
+        f" GROUP BY {unit} ORDER BY pg_catalog.count(*) DESC LIMIT 1"
+    )
+
+
+def without(asked: Plan, person: str) -> Plan:
+    """The same question in a database that lacks the person of this text."""
+    assert asked.source.unit is not None
+    text = Conversion(asked.source.unit, "text", type=TEXT)
+    other = Compare("<>", text, Constant(person, type=TEXT), type=BOOLEAN)
+    return replace(asked, conditions=(*asked.conditions, other))
 
 
 def excess(asked: Plan, here: Totals, there: Totals) -> list[str]:

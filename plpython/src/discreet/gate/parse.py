@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from discreet.core.errors import InvalidParameterError, RefusedShapeError
+from discreet.core.syntax import Node
 from discreet.gate.refusal import refuse
 
 # Parser and printer work down the tree on the stack of the backend: deeper or longer questions could overflow it.
@@ -13,7 +13,7 @@ LONGEST_QUESTION = 20_000
 DEEPEST = 100
 
 
-def parse(text: str) -> Any:
+def parse(text: str) -> Node:
     """The SelectStmt of a text that is one SELECT."""
     from pglast import ast, parse_sql
     from pglast.parser import ParseError
@@ -36,7 +36,7 @@ def parse(text: str) -> Any:
     return statement
 
 
-def nodes(tree: Any) -> Iterator[Any]:
+def nodes(tree: Node) -> Iterator[Node]:
     """All nodes of a tree, from above."""
     from pglast import ast
 
@@ -50,14 +50,14 @@ def nodes(tree: Any) -> Iterator[Any]:
             waiting.extend(reversed([getattr(node, slot) for slot in node]))
 
 
-def function_names(tree: Any) -> set[str]:
+def function_names(tree: Node) -> set[str]:
     """Names of all functions that a tree calls, without their schemas."""
     from pglast import ast
 
     return {node.funcname[-1].sval for node in nodes(tree) if isinstance(node, ast.FuncCall)}
 
 
-def depth(tree: Any) -> int:
+def depth(tree: Node) -> int:
     """The number of levels of a tree."""
     from pglast import ast
 

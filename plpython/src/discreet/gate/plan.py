@@ -1,51 +1,43 @@
-"""Stage plan: a checked tree becomes measurements and a shape for the answer. Looks at text and catalog only."""
+"""Stage plan: a question becomes measurements and a shape for the answer. Looks at text and catalog only."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
-from pglast import ast, enums
+from pglast import ast
 
-from discreet.core.errors import DiscreetError
-from discreet.gate.aggregates import Aggregate, compile_aggregate, is_aggregate
-from discreet.gate.answer import Level, answer_sql, answer_with_errors, errors_of
-from discreet.gate.clauses import WithQueries, is_star, with_names, with_queries
-from discreet.gate.expressions import Expressions, function_name
-from discreet.gate.grouping import Grouping, group_by
+from discreet.gate.aggregates import Aggregate, compile_aggregate
+from discreet.gate.answer import answer_sql, answer_with_errors, errors_of
+from discreet.gate.expressions import function_name
+from discreet.gate.keys import key_of
 from discreet.gate.measurements import Measurement, Quantity, Subject
-from discreet.gate.names import Names, Source
-from discreet.gate.post import MEASURED, PostProcessing, measured_column
+from discreet.gate.names import Source
+from discreet.gate.people import compared_in
 from discreet.gate.presence import counts_everybody, of_everybody
 from discreet.gate.propagation import Dependence, released_aggregate, released_key
+from discreet.gate.question import Answered, Context, Question, aggregate_calls, shaped
 from discreet.gate.refusal import refuse
-from discreet.gate.schema import Dataset, Schema, View
-from discreet.gate.sources import Sources
-from discreet.gate.traces import Comparison
+from discreet.gate.schema import Relation, Schema
+from discreet.gate.totality import refuse_partial
+from discreet.gate.traces import Comparison, all_comparisons, trace
 from discreet.gate.trackers import fixed_columns, refuse_trackers
-from discreet.personal.selection import Personal, paid_personally
+from discreet.gate.tree import Expression
+from discreet.personal.selection import Personal, paid, paid_personally
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A question that can be answered: what is measured about whom, and what is made of it.
+class Plan(Answered):
+    """A question that can be answered with noise: what is measured about whom, and what is made of it.
 
-    `fixed_columns`: those that its conditions compare by value. `personal`: people pay for it themselves.
+    `fixed_columns`: those that the conditions of an aggregate compare by value, of the one that compares most.
+    `personal`: people pay for it themselves.
     """
 
-    source: Source
-    conditions: tuple[str, ...]
-    grouping: Grouping
     measurements: tuple[Measurement, ...]
     aggregates: tuple[Aggregate, ...]
-    dataset: Dataset
-    answer_sql: str
-    output: tuple[str, ...]
-    levels: tuple[Level, ...] = field(repr=False, compare=False)
-    fixed_columns: tuple[str, ...] = field(default=(), repr=False)
+    fixed_columns: tuple[str, ...] = ()
     personal: Personal | None = None
 
     @property
@@ -86,6 +78,22 @@ class Plan:
         """What the half-widths in the measured table are of."""
         return errors_of(self.levels)
 
+    def key(self) -> str:
+        """The canonical key of all that is measured: the same for all questions that measure it, in this order."""
+        return key_of(*self._measured_over, self.grouping, self.measurements, self.aggregates)
+
+    def key_of(self, measurement: Measurement, places: tuple[int, ...]) -> str:
+        """The canonical key of one measurement in the groups of the keys at these places, whatever is paid for it."""
+        keys = tuple(self.grouping.keys[place] for place in places)
+        return key_of(*self._measured_over, keys, replace(measurement, own=None))
+
+    @property
+    def _measured_over(self) -> tuple[object, ...]:
+        """Whose rows are measured, which of them, and by whom they are paid."""
+        payers = None if self.personal is None else (self.personal.schema, self.personal.table, self.personal.most)
+        dataset = self.dataset.name, self.dataset.accounting, self.dataset.neighbours
+        return self.source, frozenset(self.conditions), dataset, payers
+
     def with_errors(self) -> Plan:
         """The same question, answered with a column <name>_error beside each noisy one."""
         sql, names = answer_with_errors(self.levels)
@@ -98,89 +106,69 @@ def plan(
     harmless: frozenset[str],
     parameters: tuple[str | None, ...] = (),
 ) -> Plan:
-    try:
-        return Planner(schema, harmless, parameters).plan(select, {})
-    except RecursionError:
-        refuse("a question nested too deeply", None, "Write it with fewer levels.")
+    return shaped(select, Context(schema, harmless, parameters), Noisy())
 
 
-class Planner:
-    def __init__(self, schema: Schema, harmless: frozenset[str], parameters: tuple[str | None, ...]) -> None:
-        self._schema = schema
-        self._harmless = harmless
-        self._parameters = parameters
+@dataclass(frozen=True)
+class Noisy:
+    """Policies 'noisy' and 'personal': numbers of all people, each with noise."""
 
-    def plan(self, select: ast.SelectStmt, outer: WithQueries) -> Plan:
-        refuse_unknown_clauses(select)
-        queries = with_queries(select, outer)
-        inner = aggregated_subquery(select, queries, self._schema)
-        if inner is None:
-            return self.core(select, outer)
-        below, known, alias, view = inner
-        with nullcontext() if view is None else view.quoted():
-            plan = self.plan(below, known)
-        return self.around(select, plan, alias)
+    groups_distinct: bool = True
 
-    def around(self, select: ast.SelectStmt, below: Plan, alias: str) -> Plan:
-        """A SELECT over an aggregated subquery: post-processing of what that releases."""
-        select = with_stars_expanded(select, alias, below.output)
-        aliases = {target.name for target in select.targetList if target.name}
-        post = PostProcessing(self._harmless, self._parameters, released_columns(set(below.output), aliases))
-        outer = post.select(select, released_table(alias), post.rewrite(select.whereClause))
-        outer.groupClause = post.rewrite(select.groupClause)
-        outer.havingClause = post.rewrite(select.havingClause)
-        top = Level.of(outer, alias, below.levels[-1].column)
-        levels = (*below.levels, top)
-        return replace(below, answer_sql=answer_sql(levels), output=top.names, levels=levels)
+    def seen(self, source: Source, relation: Relation) -> Source:
+        return source
 
-    def core(self, select: ast.SelectStmt, outer: WithQueries) -> Plan:
-        """The SELECT that aggregates people's rows."""
-        select = with_groups(select)
-        sources = Sources(self._schema, self._parameters)
-        source, conditions = sources.rows(select, outer)
-        if source.unit is None or source.dataset is None:
-            refuse("a question without people", select, "It reads public tables only: ask PostgreSQL directly.")
-        scope = Names(source.names, self._parameters)
-        expressions, keys = Expressions(scope), Expressions(scope)
-        grouping = group_by(select, keys)
-        calls = list(aggregate_calls(select))
-        several = any(function_name(call) == "avg" for call in calls)
-        everybody = counts_everybody(source, conditions, grouping, self._schema.datasets[source.dataset])
+    def planned(self, question: Question) -> Plan:
+        source, conditions, grouping = question.source, question.conditions, question.grouping
+        assert source.dataset is not None
+        dataset = question.context.schema.datasets[source.dataset]
+        several = any(function_name(call) == "avg" for call in aggregate_calls(question.select))
+        everybody = counts_everybody(source, conditions, grouping, dataset)
+        expressions = question.expressions
         aggregates: dict[Aggregate, int] = {}
-        conditions_met = [source.compared]
 
-        def column_of(node: Any) -> Any:
-            if is_aggregate(node):
-                inside = Expressions(scope)
-                aggregate = about_people(compile_aggregate(node, inside, several), source)
-                aggregate = of_everybody(aggregate, node, scope) if everybody else aggregate
-                conditions_met.append(source.compared | inside.compared)
-                return measured_column(f"a{aggregates.setdefault(aggregate, len(aggregates))}")
-            return key_column(node, expressions, grouping)
+        def number_of(node: ast.FuncCall) -> int:
+            aggregate = about_people(compile_aggregate(node, expressions, several), source)
+            return aggregates.setdefault(of_everybody(aggregate) if everybody else aggregate, len(aggregates))
 
-        post = PostProcessing(self._harmless, self._parameters, column_of)
-        answer = post.select(select, released_table(MEASURED), post.rewrite(select.havingClause))
+        answer = question.answer(number_of)
         if not aggregates and not grouping.keys:
-            refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
-        groups = [
-            frozenset({Comparison(grouping.keys[position].items) for position in positions} | keys.compared)
-            for positions in grouping.sets
-        ]
-        refuse_trackers(conditions_met, groups, sources.tables)
+            refuse("a question for single rows", question.select, "Ask for counts, sums or averages, or GROUP BY.")
+        fixed = judged(question, list(aggregates))
         asked = counted_once(list(aggregates))
         measurements = list(dict.fromkeys(m for aggregate in asked for m in aggregate.measurements))
         if any(key.domain is None for key in grouping.keys) or not measurements:
             people = Measurement(Quantity.PEOPLE, Subject())
             measurements = [people, *(m for m in measurements if not same_number(m, source))]
-        released = {f"a{n}": released_aggregate(n, one.result_type) for n, one in enumerate(asked)}
+        released: dict[str, Dependence] = {
+            f"a{n}": released_aggregate(n, one.result_type) for n, one in enumerate(asked)
+        }
         released |= {f"k{n}": released_key(n, key.native_type) for n, key in enumerate(grouping.keys)}
-        level = Level.of(answer, MEASURED, lambda column: released[column.fields[-1].sval])
-        plan = Plan(
-            source, tuple(conditions), grouping, tuple(measurements), tuple(asked),
-            self._schema.datasets[source.dataset], answer_sql((level,)), level.names, (level,),
-            fixed_columns(max(conditions_met, key=len), sources.tables),
+        level = question.level(answer, released)
+        personal = paid_personally(source, conditions, grouping, dataset, question.tables.values())
+        if personal is not None:
+            conditions = (*conditions, paid(source))
+        return Plan(
+            source, conditions, grouping, dataset, answer_sql((level,)), level.names, (level,), tuple(measurements),
+            tuple(asked), fixed, personal,
         )  # fmt: skip
-        return paid_personally(plan, sources.tables.values())
+
+
+def judged(question: Question, aggregates: list[Aggregate]) -> tuple[str, ...]:
+    """Refuses a question that singles out a person, or of which a row could make an expression fail.
+
+    Otherwise, the columns that its conditions compare by value.
+    """
+    source, keys = question.source, [key.value for key in question.grouping.keys]
+    compared = compared_in(source.rows) | all_comparisons(question.conditions)
+    met = [compared, *(compared | all_comparisons(parts_of(aggregate)) for aggregate in aggregates)]
+    by_keys = all_comparisons(keys)
+    sets = question.grouping.sets
+    groups = [by_keys | {Comparison(trace(keys[place]).items) for place in places} for places in sets]
+    refuse_trackers(met, groups, question.tables)
+    parts = (part for aggregate in aggregates for part in parts_of(aggregate))
+    refuse_partial([*question.conditions, *keys, *parts], source.rows)
+    return max((fixed_columns(some, question.tables) for some in dict.fromkeys(met)), key=len)
 
 
 def about_people(aggregate: Aggregate, source: Source) -> Aggregate:
@@ -190,6 +178,12 @@ def about_people(aggregate: Aggregate, source: Source) -> Aggregate:
         return aggregate
     people = replace(first, quantity=Quantity.PEOPLE, subject=Subject(None, first.subject.condition))
     return replace(aggregate, measurements=(people,))
+
+
+def parts_of(aggregate: Aggregate) -> Iterator[Expression]:
+    """The expressions that decide what of each row it adds up."""
+    for measurement in aggregate.measurements:
+        yield from (part for part in (measurement.subject.argument, measurement.subject.condition) if part is not None)
 
 
 def counted_once(aggregates: list[Aggregate]) -> list[Aggregate]:
@@ -213,121 +207,3 @@ def counted_once(aggregates: list[Aggregate]) -> list[Aggregate]:
 def same_number(measurement: Measurement, source: Source) -> bool:
     """count(*) is the number of people where everybody has one row: it is measured once."""
     return source.single and measurement == Measurement(Quantity.ROWS, Subject())
-
-
-def aggregated_subquery(
-    select: ast.SelectStmt, queries: WithQueries, schema: Schema
-) -> tuple[ast.SelectStmt, WithQueries, str, View | None] | None:
-    """The aggregated subquery, WITH query or view that is all of FROM, if it is one."""
-    if len(select.fromClause or ()) != 1:
-        return None
-    (item,) = select.fromClause
-    view = None
-    if isinstance(item, ast.RangeSubselect) and item.alias is not None:
-        found, known, alias = item.subquery, queries, item.alias.aliasname
-    elif isinstance(item, ast.RangeVar) and item.schemaname is None and item.relname in queries:
-        query = queries[item.relname]
-        found, known = query.select, query.known
-        alias = item.alias.aliasname if item.alias else item.relname
-    elif isinstance(item, ast.RangeVar) and (view := schema.view(item)) is not None:
-        found, known, alias = view.select, {}, item.alias.aliasname if item.alias else item.relname
-    else:
-        return None
-    if not isinstance(found, ast.SelectStmt) or found.op != enums.SetOperation.SETOP_NONE:
-        return None
-    aggregated = bool(found.groupClause) or any(True for _ in aggregate_calls(found))
-    if not aggregated and aggregated_subquery(found, with_queries(found, known), schema) is None:
-        return None
-    return with_names(found, item.alias), known, alias, view
-
-
-def with_groups(select: ast.SelectStmt) -> ast.SelectStmt:
-    """DISTINCT rows are the groups of the whole select list."""
-    plain = select.distinctClause == (None,) and not select.groupClause
-    if not plain or any(True for _ in aggregate_calls(select)):
-        return select
-    grouped = ast.SelectStmt(**{slot: getattr(select, slot) for slot in select})
-    grouped.distinctClause, grouped.groupClause = None, tuple(target.val for target in select.targetList)
-    return grouped
-
-
-def aggregate_calls(select: ast.SelectStmt) -> Iterator[ast.FuncCall]:
-    """The aggregates of this SELECT itself, not of its subqueries."""
-    waiting: list[Any] = [select.targetList, select.havingClause, select.sortClause]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tuple | list):
-            waiting.extend(node)
-        elif is_aggregate(node):
-            yield node
-        elif isinstance(node, ast.Node) and not isinstance(node, ast.SelectStmt):
-            waiting.extend(getattr(node, slot) for slot in node)
-
-
-def key_column(node: Any, expressions: Expressions, grouping: Grouping) -> Any:
-    """The measured column of an expression that is a group key."""
-    if not isinstance(node, ast.Node) or isinstance(node, ast.ResTarget | ast.SortBy | ast.A_Const | ast.String):
-        return None
-    try:
-        sql = expressions.value(node).sql
-    except DiscreetError:
-        if isinstance(node, ast.ColumnRef):
-            raise
-        return None
-    for position, key in enumerate(grouping.keys):
-        if key.sql == sql:
-            return measured_column(f"k{position}")
-    if isinstance(node, ast.ColumnRef):
-        refuse(f"column {node.fields[-1].sval} is neither in GROUP BY nor in an aggregate that is known", node)
-    return None
-
-
-def released_columns(known: set[str], aliases: set[str]) -> Callable[[Any], Any]:
-    """In an outer SELECT, columns are those of the released table; table.name of another name would call a function."""
-
-    def released(node: Any) -> Any:
-        if not isinstance(node, ast.ColumnRef):
-            return None
-        name = getattr(node.fields[-1], "sval", None)
-        if name not in known and not (len(node.fields) == 1 and name in aliases):
-            refuse(f"there is no column {name} in the subquery", node)
-        return node
-
-    return released
-
-
-def released_table(name: str) -> ast.RangeVar:
-    return ast.RangeVar(relname=name, inh=True, relpersistence="p")
-
-
-def with_stars_expanded(select: ast.SelectStmt, alias: str, columns: tuple[str, ...]) -> ast.SelectStmt:
-    targets = []
-    for target in select.targetList:
-        if not is_star(target):
-            targets.append(target)
-            continue
-        if len(set(columns)) < len(columns):
-            refuse(
-                "* over columns of one name",
-                target,
-                "Give each column of the subquery a name of its own with AS.",
-            )
-        fields = [(ast.String(sval=alias), ast.String(sval=column)) for column in columns]
-        targets += [ast.ResTarget(val=ast.ColumnRef(fields=pair)) for pair in fields]
-    select.targetList = tuple(targets)
-    return select
-
-
-def refuse_unknown_clauses(select: ast.SelectStmt) -> None:
-    if select.op != enums.SetOperation.SETOP_NONE:
-        refuse("UNION, INTERSECT or EXCEPT of answers", select, "Ask the questions one by one.")
-    for construct, present in {
-        "VALUES": select.valuesLists,
-        "SELECT INTO": select.intoClause,
-        "FOR UPDATE": select.lockingClause,
-        "GROUP BY DISTINCT": select.groupDistinct,
-    }.items():
-        if present:
-            refuse(construct, select)
-    if not select.targetList:
-        refuse("an empty select list", select, "Ask for counts, sums or averages.")

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from pglast import ast, enums
 
+from discreet.core.syntax import Node
 from discreet.gate.arithmetic import CAST_TARGETS
 from discreet.gate.clauses import default_name
 from discreet.gate.expressions import describe, function_name, operator_name
@@ -35,7 +35,7 @@ KINDS = (
     enums.A_Expr_Kind.AEXPR_NOT_DISTINCT, enums.A_Expr_Kind.AEXPR_NULLIF,
 )  # fmt: skip
 
-Replacement = Callable[[Any], Any]
+Replacement = Callable[[Node], Node]
 
 
 class PostProcessing:
@@ -46,7 +46,7 @@ class PostProcessing:
         self._parameters = parameters
         self._replaced = replaced
 
-    def rewrite(self, node: Any) -> Any:
+    def rewrite(self, node: Node) -> Node:
         if node is None or isinstance(node, str | int | bool | float):
             return node
         if isinstance(node, tuple | list):
@@ -103,7 +103,7 @@ class PostProcessing:
         if name in ("/", "%"):
             changed.rexpr = unless_zero(changed.rexpr)
 
-    def select(self, select: ast.SelectStmt, source: Any, where: Any) -> ast.SelectStmt:
+    def select(self, select: ast.SelectStmt, source: Node, where: Node) -> ast.SelectStmt:
         """The SELECT over `source`, with conditions `where` already rewritten."""
         aliases = {target.name for target in select.targetList if target.name}
         return ast.SelectStmt(
@@ -123,7 +123,7 @@ class PostProcessing:
             all=False,
         )
 
-    def distinct(self, clause: Any) -> Any:
+    def distinct(self, clause: Node) -> Node:
         if any(part is not None for part in clause):
             refuse("DISTINCT ON")
         return clause
@@ -143,7 +143,7 @@ def measured_column(name: str) -> ast.ColumnRef:
     return ast.ColumnRef(fields=(ast.String(sval=MEASURED), ast.String(sval=name)))
 
 
-def unless_zero(divisor: Any) -> ast.Node:
+def unless_zero(divisor: Node) -> ast.Node:
     """A divisor that is NULL where it is 0; a literal without a type keeps none, to become what is divided."""
     if isinstance(divisor, ast.A_Const) and (divisor.isnull or isinstance(divisor.val, ast.String)):
         return divisor if divisor.isnull or not is_zero(divisor.val.sval) else ast.A_Const(isnull=True)

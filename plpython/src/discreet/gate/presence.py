@@ -16,37 +16,34 @@ answer, but for NaN and the infinities, which count as `lower`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-
-from pglast import ast
 
 from discreet.dp.sensitivity import Neighbours
 from discreet.gate.aggregates import Aggregate
 from discreet.gate.grouping import Grouping
-from discreet.gate.names import Names, Source
+from discreet.gate.names import Source
 from discreet.gate.schema import Dataset
+from discreet.gate.tree import Column, Expression
 
 
-def counts_everybody(source: Source, conditions: list[str], grouping: Grouping, dataset: Dataset) -> bool:
+def counts_everybody(source: Source, conditions: Sequence[Expression], grouping: Grouping, dataset: Dataset) -> bool:
     """Whether rows of the source are those of one table, one for each person of the dataset, and all of them count."""
     return (
         dataset.neighbours == Neighbours.BOUNDED
         and dataset.has_one_table
-        and source.whole_table
+        and source.is_whole_table
         and source.single
-        and not source.filtered
         and not conditions
         and not grouping.keys
     )
 
 
-def of_everybody(aggregate: Aggregate, node: ast.FuncCall, scope: Names) -> Aggregate:
+def of_everybody(aggregate: Aggregate) -> Aggregate:
     """The aggregate of a column that is never NULL, without FILTER: one to which everybody adds a value."""
-    argument = node.args[0] if node.args else None
-    if node.agg_filter is not None or aggregate.grid is None or not isinstance(argument, ast.ColumnRef):
-        return aggregate
-    named, column = scope.find(argument)
-    if column not in named.never_null:
+    subject = aggregate.measurements[0].subject
+    column = subject.argument
+    if aggregate.grid is None or subject.condition is not None or not isinstance(column, Column) or column.nullable:
         return aggregate
     subjects = (replace(m, subject=replace(m.subject, everybody=True)) for m in aggregate.measurements)
     return replace(aggregate, measurements=tuple(subjects))

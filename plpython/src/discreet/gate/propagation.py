@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
 
 from pglast import ast, enums
 
+from discreet.core.syntax import Node
 from discreet.gate.aggregates import AGGREGATES
 from discreet.gate.expressions import COMPARISONS, function_name, operator_name
 from discreet.gate.functions import FUNCTIONS
@@ -94,7 +94,7 @@ def released_key(number: int, type_name: str) -> Dependence:
     return Dependence(type=TYPES.get(type_name), key=number)
 
 
-def dependence(node: Any, columns: Columns) -> Dependence:
+def dependence(node: Node, columns: Columns) -> Dependence:
     """Of a checked expression; `columns` says what its columns are."""
     if isinstance(node, ast.ColumnRef):
         return columns(node)
@@ -149,7 +149,7 @@ def constant(node: ast.A_Const) -> Dependence:
     return Dependence(type=NumberType.WHOLE if whole else NumberType.FRACTIONAL, number=Fraction(Decimal(text.strip())))
 
 
-def is_null(node: Any) -> bool:
+def is_null(node: Node) -> bool:
     return isinstance(node, ast.A_Const) and bool(node.isnull)
 
 
@@ -172,7 +172,7 @@ def operation(node: ast.A_Expr, columns: Columns) -> Dependence:
     return ARITHMETIC[name](left, right)
 
 
-def divisor(node: ast.A_Expr) -> Any:
+def divisor(node: ast.A_Expr) -> Node:
     """The right side; post-processing has put NULLIF(…, 0) around what is divided by, but for a literal."""
     guarded = operator_name(node) in ("/", "%") and isinstance(node.rexpr, ast.A_Expr)
     return node.rexpr.lexpr if guarded else node.rexpr

@@ -7,30 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from discreet.core.errors import DiscreetError, MissingBoundsError, RefusedShapeError, TrackerError
+from discreet.core.errors import DiscreetError, MissingBoundsError, NamingColumnError, RefusedShapeError
 
 BEFORE, AFTER = 30, 40  # characters
 GENERAL_HINT = "docs/analyst.md lists the SQL that can be answered privately."
 
 
 def refuse(
-    construct: str, node: Any = None, hint: str = GENERAL_HINT, error: type[DiscreetError] = RefusedShapeError
+    construct: str, node: object = None, hint: str = GENERAL_HINT, error: type[DiscreetError] = RefusedShapeError
 ) -> NoReturn:
     raise located(error(construct, hint), node)
 
 
-def refuse_tracker(construct: str, node: Any = None) -> NoReturn:
+def refuse_tracker(construct: str, node: object = None) -> NoReturn:
     refuse(
-        f"{construct} singles out a person",
+        construct,
         node,
         "Ask about groups of people; columns that name a person may only be counted.",
-        TrackerError,
+        NamingColumnError,
     )
 
 
-def refuse_unbounded(construct: str, node: Any = None) -> NoReturn:
+def refuse_unbounded(construct: str, node: object = None) -> NoReturn:
     refuse(
         f"{construct} has no bounds, so one person's influence has no limit",
         node,
@@ -39,11 +39,20 @@ def refuse_unbounded(construct: str, node: Any = None) -> NoReturn:
     )
 
 
-def located(error: DiscreetError, node: Any) -> DiscreetError:
+def located(error: DiscreetError, node: object) -> DiscreetError:
     """The error, which arose at this node."""
     location = getattr(node, "location", None)
     error.location = None if location is None or location < 0 else location
     return error
+
+
+@contextmanager
+def refusing_at(node: object) -> Iterator[None]:
+    """Errors that arise within and have no place of their own arose at this node."""
+    try:
+        yield
+    except DiscreetError as error:
+        raise error if error.location is not None else located(error, node) from None
 
 
 @contextmanager

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.dp.grid import Grid
+from discreet.gate import printer
 from discreet.gate.measurements import Measurement, Quantity, Subject
-from discreet.gate.names import Limits
+from discreet.gate.people import Limits
 from discreet.gate.plan import Plan
-from discreet.gate.schema import Family
-from discreet.gate.values import operator, output_text
+from discreet.gate.printer import operator, output_text, printed
 
 # PostgreSQL gives an aggregate at most 99 arguments
 MOST_VALUES = 90
@@ -73,7 +73,7 @@ def single_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measuremen
     numbers = [f"m{n}" for n in range(len(measurements))]
     columns = [f"{number_sql(m)} AS {name}" for m, name in zip(measurements, numbers, strict=True)]
     grouped = (
-        f"SELECT {', '.join(key_columns(plan, keys) + columns)} FROM {plan.source.sql}{where(plan, ())}"
+        f"SELECT {', '.join(key_columns(plan, keys) + columns)} FROM {source_sql(plan)}{where(plan, ())}"
         f"{group_by(len(keys))}"
     )
     if not keys:
@@ -87,38 +87,45 @@ def single_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measuremen
     return f"SELECT {', '.join(outer_texts(keys) + numbers)} FROM ({grouped}) AS grouped{only}"
 
 
-def people_subjects(measurements: tuple[Measurement, ...]) -> dict[str, str]:
+def people_subjects(measurements: tuple[Measurement, ...]) -> dict[Subject, str]:
     """The values that discreet._people is given, and what it makes of each: counts (R), sums too (S), squares too (Q).
 
     NULL is what is not counted.
     """
-    subjects: dict[str, str] = {}
+    subjects: dict[Subject, str] = {}
     for measurement in measurements:
-        value = people_value(measurement.subject)
-        kind = "R" if measurement.subject.grid is None else "Q" if measurement.quantity is Quantity.SQUARES else "S"
-        subjects[value] = max(subjects.get(value, "R"), kind, key="RSQ".index)
+        subject = written(measurement.subject)
+        kind = "R" if subject.grid is None else "Q" if measurement.quantity is Quantity.SQUARES else "S"
+        subjects[subject] = max(subjects.get(subject, "R"), kind, key="RSQ".index)
     return subjects
 
 
+def written(subject: Subject) -> Subject:
+    """The subject, without what does not change its SQL."""
+    return replace(subject, whole=False)
+
+
 def people_value(subject: Subject) -> str:
-    conditions = [subject.condition] if subject.condition else []
+    conditions = [printed(subject.condition)] if subject.condition is not None else []
     value = "1::pg_catalog.int8"
     if subject.grid is not None:
         value = grid_sql(subject)
     elif subject.argument is not None:
-        conditions.append(f"({subject.argument} IS DISTINCT FROM NULL)")  # count() counts a row of NULLs
+        # count() counts a row of NULLs
+        conditions.append(f"({printed(subject.argument)} IS DISTINCT FROM NULL)")
     return f"CASE WHEN {' AND '.join(conditions)} THEN {value} END" if conditions else value
 
 
 def people_sql(
-    plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...], subjects: dict[str, str], seed: int
+    plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...], subjects: dict[Subject, str], seed: int
 ) -> str:
     """All in one pass: discreet._people keeps what each person has in each group in memory."""
     limits = plan.source.limits
-    values = {value: f"s{n}" for n, value in enumerate(subjects)}
-    columns = [f"{plan.source.unit} AS u", *(f"{value} AS {name}" for value, name in values.items())]
+    values = [f"s{n}" for n in range(len(subjects))]
+    columns = [f"{people_value(subject)} AS {name}" for subject, name in zip(subjects, values, strict=True)]
+    columns = [f"{unit_sql(plan)} AS u", *columns]
     # in a subquery: texts of several collations can be arguments only as its columns
-    rows = f"SELECT {', '.join(columns + key_columns(plan, keys))} FROM {plan.source.sql}{where(plan, keys)}"
+    rows = f"SELECT {', '.join(columns + key_columns(plan, keys))} FROM {source_sql(plan)}{where(plan, keys)}"
     given = [
         f"{seed}::pg_catalog.int8",
         str(limits.max_groups),
@@ -126,11 +133,11 @@ def people_sql(
         f"{limits.rows(limits.max_groups)}::pg_catalog.int8",
         f"'{''.join(subjects.values())}'",
     ]
-    arguments = ", ".join(["u", *given, *values.values(), *(f"k{key}" for key in keys)])
+    arguments = ", ".join(["u", *given, *values, *(f"k{key}" for key in keys)])
     found = f"SELECT discreet._people({arguments}) AS found FROM ({rows}) AS rows"
     texts = [f"pg_catalog.jsonb_extract_path_text(g, '0', '{n}')" for n in range(len(keys))]
-    places = {value: place for place, value in enumerate(subjects, start=1)}
-    numbers = [people_number(m, places[people_value(m.subject)]) for m in measurements]
+    places = {subject: place for place, subject in enumerate(subjects, start=1)}
+    numbers = [people_number(m, places[written(m.subject)]) for m in measurements]
     return (
         f"SELECT {', '.join(f'{column} AS c{n}' for n, column in enumerate(texts + numbers))} FROM ({found}) AS people,"
         " LATERAL pg_catalog.jsonb_array_elements(found::pg_catalog.jsonb) AS groups(g)"
@@ -153,13 +160,13 @@ def nested_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measuremen
     }
     person = ", ".join(
         [
-            f"{plan.source.unit} AS u",
+            f"{unit_sql(plan)} AS u",
             *key_columns(plan, keys),
-            *(f"{piece} AS {name}" for piece, name in pieces.items()),
+            *(f"{piece.sql} AS {name}" for piece, name in pieces.items()),
         ]
     )
     # by position: a column of the table may have the name of one of ours
-    grouped = f"SELECT {person} FROM {plan.source.sql}{where(plan, keys)}{group_by(1 + len(keys))}"
+    grouped = f"SELECT {person} FROM {source_sql(plan)}{where(plan, keys)}{group_by(1 + len(keys))}"
     chosen = chosen_groups(plan, keys, grouped, seed)
     rows = dict.fromkeys(pieces.values(), str(plan.source.limits.rows()))
     if is_bounded_in_all(plan, keys):
@@ -177,14 +184,14 @@ def number_sql(measurement: Measurement) -> str:
     if quantity is Quantity.PEOPLE:
         return f"pg_catalog.count(*){only}"
     if quantity is Quantity.ROWS:
-        return f"pg_catalog.count({subject.argument or '*'}){only}"
+        return f"pg_catalog.count({argument_sql(subject)}){only}"
     if quantity is Quantity.DISTINCT:
-        return f"pg_catalog.count(DISTINCT {subject.argument}){only}"
+        return f"pg_catalog.count(DISTINCT {argument_sql(subject)}){only}"
     g = grid_sql(subject)
     squares = f"COALESCE(pg_catalog.sum(({g}) OPERATOR(pg_catalog.*) ({g})){only}, 0)"
     count, total = f"pg_catalog.count({g}){only}", f"COALESCE(pg_catalog.sum({g}){only}, 0)"
     if subject.grid is not None and (coarse := whole_grid(subject)) is not None:
-        small = f"discreet._clamped({subject.argument}, {coarse.lower}, {coarse.upper})"
+        small = f"discreet._clamped({argument_sql(subject)}, {coarse.lower}, {coarse.upper})"
         small = f"COALESCE({small}, {coarse.lower})" if subject.everybody else small
         total = operator("*", f"COALESCE(pg_catalog.sum({small}){only}, 0)", numeric(2**-subject.grid.exponent))
     return combined(measurement, count, total, squares)
@@ -222,22 +229,34 @@ def numeric(number: int | str) -> str:
     return f"({number})::pg_catalog.numeric"
 
 
-def person_pieces(measurement: Measurement) -> list[str]:
-    """What is computed per person and group."""
-    subject = measurement.subject
-    only = filter_sql(subject)
-    if measurement.quantity is Quantity.PEOPLE:
-        return [f"pg_catalog.count(*){only}"]
-    if measurement.quantity is Quantity.ROWS:
-        return [f"pg_catalog.count({subject.argument or '*'}){only}"]
-    g = grid_sql(subject)
-    pieces = [f"pg_catalog.count({g}){only}", f"pg_catalog.sum({g}){only}"]
-    if measurement.quantity is Quantity.SQUARES:
-        pieces.append(f"pg_catalog.sum(({g}) OPERATOR(pg_catalog.*) ({g})){only}")
-    return pieces
+@dataclass(frozen=True)
+class Piece:
+    """What is computed per person and group: a number of rows or values, a sum, or a sum of squares."""
+
+    of: str
+    subject: Subject
+
+    @property
+    def sql(self) -> str:
+        only = filter_sql(self.subject)
+        if self.of == "rows":
+            return f"pg_catalog.count({argument_sql(self.subject)}){only}"
+        g = grid_sql(self.subject)
+        if self.of == "values":
+            return f"pg_catalog.count({g}){only}"
+        return f"pg_catalog.sum({g if self.of == 'sum' else f'({g}) OPERATOR(pg_catalog.*) ({g})'}){only}"
 
 
-def person_sql(measurement: Measurement, pieces: dict[str, str], rows_of: dict[str, str]) -> str:
+def person_pieces(measurement: Measurement) -> list[Piece]:
+    """What is computed per person and group; first a count."""
+    subject = written(measurement.subject)
+    if measurement.quantity in (Quantity.PEOPLE, Quantity.ROWS):
+        return [Piece("rows", subject)]
+    of = ["values", "sum", "squares"] if measurement.quantity is Quantity.SQUARES else ["values", "sum"]
+    return [Piece(one, subject) for one in of]
+
+
+def person_sql(measurement: Measurement, pieces: dict[Piece, str], rows_of: dict[str, str]) -> str:
     """The sum over persons, each with at most as many rows' worth as `rows_of` has for the count."""
     count, *sums = (pieces[piece] for piece in person_pieces(measurement))
     if measurement.quantity is Quantity.PEOPLE:
@@ -310,8 +329,8 @@ def quantile_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, se
     """How many values lie in each bin."""
     assert measurement.bins is not None
     if plan.source.single:
-        columns = ", ".join([*key_columns(plan, keys), f"{measurement.subject.argument} AS x"])
-        chosen = f"SELECT {columns} FROM {plan.source.sql}{where(plan, keys, measurement.subject)}"
+        columns = ", ".join([*key_columns(plan, keys), f"{argument_sql(measurement.subject)} AS x"])
+        chosen = f"SELECT {columns} FROM {source_sql(plan)}{where(plan, keys, measurement.subject)}"
     else:
         chosen = chosen_rows(plan, keys, measurement.subject, seed, distinct=False)
     columns = ", ".join([*outer_texts(keys), f"{measurement.bins.sql('x')} AS bin", "pg_catalog.count(*) AS m0"])
@@ -327,8 +346,8 @@ def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, 
     Groups come in their order until there are max_total_rows of a person.
     """
     limits = plan.source.limits
-    columns = ", ".join([f"{plan.source.unit} AS u", *key_columns(plan, keys), f"{subject.argument} AS x"])
-    rows = f"SELECT {'DISTINCT ' if distinct else ''}{columns} FROM {plan.source.sql}{where(plan, keys, subject)}"
+    columns = ", ".join([f"{unit_sql(plan)} AS u", *key_columns(plan, keys), f"{argument_sql(subject)} AS x"])
+    rows = f"SELECT {'DISTINCT ' if distinct else ''}{columns} FROM {source_sql(plan)}{where(plan, keys, subject)}"
     partition = ", ".join(["u", *(f"k{key}" for key in keys)])
     order = f'pg_catalog.hashtextextended({output_text("x")} COLLATE pg_catalog."C", {person_secret(seed)})'
     place = f"pg_catalog.row_number() OVER (PARTITION BY {partition} ORDER BY {order})"
@@ -345,19 +364,32 @@ def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, 
     return f"SELECT * FROM ({counted}) AS counted WHERE {operator('<=', 'place', str(limits.max_total_rows))}"
 
 
+def source_sql(plan: Plan) -> str:
+    return printer.rows(plan.source.rows)
+
+
+def unit_sql(plan: Plan) -> str:
+    assert plan.source.unit is not None
+    return printed(plan.source.unit)
+
+
+def argument_sql(subject: Subject) -> str:
+    return "*" if subject.argument is None else printed(subject.argument)
+
+
 def grid_sql(subject: Subject) -> str:
     assert subject.grid is not None
     lower, upper = (f"({end})::pg_catalog.int8" for end in (subject.grid.lower, subject.grid.upper))
-    on_grid = f"discreet._on_grid({subject.argument}, {subject.grid.exponent}, {lower}, {upper})"
+    on_grid = f"discreet._on_grid({argument_sql(subject)}, {subject.grid.exponent}, {lower}, {upper})"
     return f"COALESCE({on_grid}, {lower})" if subject.everybody else on_grid
 
 
 def filter_sql(subject: Subject) -> str:
-    return f" FILTER (WHERE {subject.condition})" if subject.condition else ""
+    return "" if subject.condition is None else f" FILTER (WHERE {printed(subject.condition)})"
 
 
 def key_columns(plan: Plan, keys: tuple[int, ...]) -> list[str]:
-    return [f"{plan.grouping.keys[key].canonical} AS k{key}" for key in keys]
+    return [f"{printed(plan.grouping.keys[key].canonical)} AS k{key}" for key in keys]
 
 
 def outer_texts(keys: tuple[int, ...]) -> list[str]:
@@ -370,12 +402,9 @@ def group_by(keys: int) -> str:
 
 def where(plan: Plan, keys: tuple[int, ...], subject: Subject | None = None) -> str:
     """Rows without a person, and values outside declared categories, take no part; nor what `subject` leaves out."""
-    conditions = plan.source.with_people([*plan.conditions])
-    for key in (plan.grouping.keys[position] for position in keys):
-        if key.domain is not None and key.family is Family.OTHER:
-            conditions.append(f"({key.canonical} IN ({', '.join(key.canonical_domain)}))")
-        elif key.domain is not None:
-            conditions.append(f"({key.sql} IN ({', '.join(key.domain)}))")
-    if subject is not None and subject.condition:
-        conditions.append(subject.condition)
-    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    conditions = [printed(condition) for condition in plan.source.with_people(plan.conditions)]
+    known = (plan.grouping.keys[place] for place in keys)
+    conditions += [key.in_domain for key in known if key.domain is not None]
+    if subject is not None and subject.condition is not None:
+        conditions.append(printed(subject.condition))
+    return printer.where(conditions)

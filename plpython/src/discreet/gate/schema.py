@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import NoAccessError, RefusedShapeError, UndefinedObjectError
+from discreet.core.syntax import Node
 from discreet.gate.parse import nodes, parse
 from discreet.gate.refusal import located, quoting, refuse
 
@@ -124,7 +125,7 @@ class View:
     schema: str
     name: str
     definition: str
-    select: Any = field(repr=False, compare=False)
+    select: Node = field(repr=False, compare=False)
 
     @contextmanager
     def quoted(self) -> Iterator[None]:
@@ -161,11 +162,11 @@ class Schema:
             for relation in self.relations.values()
         )
 
-    def view(self, node: Any) -> View | None:
+    def view(self, node: Node) -> View | None:
         """The view that a RangeVar means, if it is one."""
         return None if node.catalogname else self.views.get((node.schemaname, node.relname))
 
-    def relation(self, node: Any) -> Relation:
+    def relation(self, node: Node) -> Relation:
         """The relation of a RangeVar, if the asker may ask about it."""
         if node.catalogname:
             refuse("a name with a database", node)
@@ -197,7 +198,7 @@ class Schema:
         return found
 
 
-def named_relations(tree: Any) -> Iterator[tuple[str | None, str]]:
+def named_relations(tree: Node) -> Iterator[tuple[str | None, str]]:
     """Schema and name of every RangeVar of a tree, names of WITH queries included."""
     from pglast import ast
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from pglast import ast, parse_sql
+from pglast import ast
 
 from discreet.gate.aggregates import Aggregate
-from discreet.gate.answer import Level
+from discreet.gate.answer import Level, answer_sql
 from discreet.gate.bins import LogarithmicBins
 from discreet.gate.grouping import Grouping
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.names import Names
 from discreet.gate.plan import Plan
-from discreet.gate.post import MEASURED
+from discreet.gate.post import MEASURED, measured_column
 from discreet.gate.propagation import unknown
+from discreet.gate.question import released_table
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Schema
 from discreet.gate.sources import Sources
-from discreet.personal.selection import paid_personally
+from discreet.gate.values import identifies
+from discreet.personal.selection import paid, paid_personally
 
 # what lies outside is left to clamping: a hundredth of all values, and more where noise would not let them be seen
 OUTSIDE = Fraction(1, 200)
-ANSWER = "SELECT measured.a0 AS lower, measured.a1 AS upper FROM measured"
+NAMES = ("lower", "upper")
 
 
 def bounds_plan(schema: Schema, schema_name: str, table_name: str, column_name: str) -> Plan:
@@ -36,7 +38,7 @@ def bounds_plan(schema: Schema, schema_name: str, table_name: str, column_name: 
             hint="Protect it first with discreet.protect(), or ask PostgreSQL for min and max.",
         )
     value = Names(source.names, ()).column(ast.ColumnRef(fields=(ast.String(sval=column_name),)))
-    if value.identifies:
+    if identifies(value):
         refuse_tracker(f"searching column {column_name} for bounds")
     if value.family in TIMES:
         refuse(
@@ -47,12 +49,17 @@ def bounds_plan(schema: Schema, schema_name: str, table_name: str, column_name: 
         refuse(f"searching column {column_name} for bounds, which holds no numbers", hint="Only numbers have bounds.")
     ends = (("lower bound", OUTSIDE, LogarithmicBins(False)), ("upper bound", 1 - OUTSIDE, LogarithmicBins(True)))
     found = tuple(
-        Aggregate(kind, (Measurement(Quantity.QUANTILE, Subject(value.sql), fraction, bins),), "numeric")
+        Aggregate(kind, (Measurement(Quantity.QUANTILE, Subject(value), fraction, bins),), "numeric")
         for kind, fraction, bins in ends
     )
     measurements = tuple(m for aggregate in found for m in aggregate.measurements)
     dataset = schema.datasets[source.dataset]
-    names = ("lower", "upper")
-    level = Level(parse_sql(ANSWER)[0].stmt, MEASURED, tuple(unknown("chosen by rank") for _ in names))
-    plan = Plan(source, (), Grouping((), ((),)), measurements, found, dataset, ANSWER, names, (level,))
-    return paid_personally(plan, sources.tables.values())
+    targets = tuple(ast.ResTarget(name=name, val=measured_column(f"a{n}")) for n, name in enumerate(NAMES))
+    select = ast.SelectStmt(targetList=targets, fromClause=(released_table(MEASURED),))
+    level = Level(select, MEASURED, tuple(unknown("chosen by rank") for _ in NAMES))
+    grouping = Grouping((), ((),))
+    personal = paid_personally(source, (), grouping, dataset, sources.tables.values())
+    conditions = () if personal is None else (paid(source),)
+    return Plan(
+        source, conditions, grouping, dataset, answer_sql((level,)), NAMES, (level,), measurements, found, (), personal
+    )

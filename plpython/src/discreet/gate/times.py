@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from pglast import ast, enums
 from pglast.visitors import Visitor
 
+from discreet.core.syntax import Node
 from discreet.gate.parse import nodes
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
-from discreet.gate.values import Value, guarded_time, literal, operator
+from discreet.gate.tree import INTERVAL, Arithmetic, Constant, Duration, Expression, Type
+from discreet.gate.values import content, guarded_time, literal
 
 FARTHEST = 1000  # years
 DAYS = 366 * FARTHEST
-INTERVAL = ("interval",)
 NOW = ("now", "transaction_timestamp")
 
 # unit: months, days and seconds that it stands for
@@ -36,23 +36,7 @@ PLURALS = {"millennia": "millennium", "millenniums": "millennium", "centuries": 
 PART = re.compile(r"\s*(?:([+-]?)(\d+):(\d\d)(?::(\d\d(?:\.\d{1,6})?))?|([+-]?\d{1,9}(?:\.\d{1,6})?)\s*([a-z]+))\s*")
 
 
-@dataclass(frozen=True)
-class Duration:
-    """An interval: months and days are of different lengths, seconds are not."""
-
-    months: int
-    days: int
-    seconds: Fraction
-
-    @property
-    def sql(self) -> str:
-        minutes, seconds = divmod(abs(self.seconds), 60)
-        clock = f"{minutes // 60}:{minutes % 60}:{float(seconds):.6f}"
-        sign = "-" if self.seconds < 0 else ""
-        return f"'{self.months} months {self.days} days {sign}{clock}'::pg_catalog.interval"
-
-
-def duration(text: str, node: Any) -> Duration:
+def duration(text: str, node: object) -> Constant:
     """What '1 year 2 mons -3 days 04:05:06' says, as PostgreSQL writes intervals and people do."""
     months, days, seconds = 0, 0, Fraction(0)
     place = 0
@@ -76,39 +60,36 @@ def duration(text: str, node: Any) -> Duration:
         refuse_interval(text, node)
     if abs(months) > 12 * FARTHEST or abs(days) > DAYS or abs(seconds) > 86_400 * DAYS:
         refuse(f"an interval of more than {FARTHEST} years", node)
-    return Duration(months, days, seconds)
+    return Constant(Duration(months, days, int(seconds * 10**6)), type=INTERVAL, nullable=False)
 
 
-def refuse_interval(text: str, node: Any) -> NoReturn:
+def refuse_interval(text: str, node: object) -> NoReturn:
     refuse(f"{literal(text)} is no interval", node, "Intervals are written 1 year 2 months, 30 days, 12:30:00.")
 
 
-def is_interval(value: Value) -> bool:
-    return value.family is Family.OTHER and value.other_type == INTERVAL and value.content is not None
-
-
-def moved(name: str, moment: Value, by: Value, node: Any) -> Value:
+def moved(name: str, moment: Expression, by: Expression, node: object) -> Expression:
     """A date or timestamp plus or minus a constant interval, or a date plus or minus a constant number of days."""
     start = guarded_time(moment, node)
-    if is_interval(by):
+    text = content(by)
+    if by.type.names == INTERVAL.names and by.family is Family.OTHER and text is not None:
         family = Family.TIMESTAMPTZ if moment.family is Family.TIMESTAMPTZ else Family.TIMESTAMP
-        length = duration(by.content or "", node).sql
+        by = duration(text, node)
     else:
         if not by.constant or by.interval is None or by.family is not Family.INT or abs(by.interval.lower) > DAYS:
             refuse(f"adding something to a date other than a constant of at most {DAYS} days", node)
-        family, length = Family.DATE, f"({by.interval.lower})::pg_catalog.int4"
-    # named like a column, so that what leaves the known years is no value
-    return guarded_time(Value(operator(name, start.sql, length), family, column="the date"), node)
+        family = Family.DATE
+    # raw, so that what leaves the known years is no value
+    return guarded_time(Arithmetic(name, start, by, type=Type(family), raw="the date"), node)
 
 
-def with_moment(tree: Any, asked: Callable[[], datetime]) -> Any:
+def with_moment(tree: Node, asked: Callable[[], datetime]) -> Node:
     """The question with CURRENT_DATE, CURRENT_TIMESTAMP, LOCALTIMESTAMP and now() replaced by what they are in it."""
 
     class Moments(Visitor):  # type: ignore[misc]
-        def visit_SQLValueFunction(self, ancestors: Any, node: ast.SQLValueFunction) -> Any:  # noqa: N802
+        def visit_SQLValueFunction(self, ancestors: Node, node: ast.SQLValueFunction) -> Node:  # noqa: N802
             return stamp(enums.SQLValueFunctionOp(node.op).name, asked().astimezone(UTC), node)
 
-        def visit_FuncCall(self, ancestors: Any, node: ast.FuncCall) -> Any:  # noqa: N802
+        def visit_FuncCall(self, ancestors: Node, node: ast.FuncCall) -> Node:  # noqa: N802
             return stamp("SVFOP_CURRENT_TIMESTAMP", asked().astimezone(UTC), node) if is_now(node) else None
 
     if any(isinstance(node, ast.SQLValueFunction) or is_now(node) for node in nodes(tree)):
@@ -116,14 +97,14 @@ def with_moment(tree: Any, asked: Callable[[], datetime]) -> Any:
     return tree
 
 
-def is_now(node: Any) -> bool:
+def is_now(node: Node) -> bool:
     if not isinstance(node, ast.FuncCall) or node.args:
         return False
     *schema, name = (part.sval for part in node.funcname)
     return name in NOW and schema in ([], ["pg_catalog"])
 
 
-def stamp(name: str, moment: datetime, node: Any) -> ast.TypeCast | None:
+def stamp(name: str, moment: datetime, node: Node) -> ast.TypeCast | None:
     """The constant that is meant by such a name; None for the user's name and the like."""
     if name == "SVFOP_CURRENT_DATE":
         return constant(moment.date().isoformat(), "date", node)
@@ -134,7 +115,7 @@ def stamp(name: str, moment: datetime, node: Any) -> ast.TypeCast | None:
     return None
 
 
-def constant(text: str, type_name: str, node: Any) -> ast.TypeCast:
+def constant(text: str, type_name: str, node: Node) -> ast.TypeCast:
     names = (ast.String(sval="pg_catalog"), ast.String(sval=type_name))
     value = ast.A_Const(isnull=False, val=ast.String(sval=text))
     return ast.TypeCast(arg=value, typeName=ast.TypeName(names=names, typemod=-1), location=node.location)

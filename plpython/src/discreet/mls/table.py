@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from discreet.core.quoting import identifier as identifier
+from discreet.core.quoting import literal as literal
+
 # columns of the base table beside the user's own
 INTERNAL = ("_row_id", "_entity", "_key_label", "_label", "_slot", "_dead", "_source")
 # variables of the triggers, and names inside views: where an expression of the user names a column, that must be meant
@@ -18,16 +21,6 @@ VIEWS = ("single", "several", "others")
 SHOWN = ("tc", "row_id")
 # where the value of a cell is; anything else is the label of the row from which it is borrowed
 OWN, ABSENT = -2, -1
-
-
-def identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """A string constant that means the same under every setting."""
-    quoted = "'" + text.replace("'", "''") + "'"
-    return "E" + quoted.replace("\\", "\\\\") if "\\" in text else quoted
 
 
 @dataclass(frozen=True)

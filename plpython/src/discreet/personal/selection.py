@@ -7,19 +7,21 @@ delta of everybody.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from discreet.core.declarations import PERSONAL_UNITS
+from discreet.core.quoting import identifier
+from discreet.gate import printer
+from discreet.gate.grouping import Grouping
+from discreet.gate.names import Source, column_value
+from discreet.gate.printer import WHOLE_NUMBERS, printed
+from discreet.gate.printer import person_key as key_sql
 from discreet.gate.refusal import refuse
-from discreet.gate.schema import Relation
-from discreet.gate.values import identifier
+from discreet.gate.schema import Dataset, Relation
+from discreet.gate.tree import BOOLEAN, TEXT, Expression, Own, Table
 
-if TYPE_CHECKING:
-    from discreet.gate.plan import Plan
-
-INTEGERS = frozenset(["smallint", "integer", "bigint"])
+__all__ = ["Personal", "key_sql", "paid", "paid_personally", "refuse_other_tables"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def is_personal(relation: Relation) -> bool:
     return relation.protection is not None and relation.protection.policy == "personal"
 
 
-def refuse_other_tables(named: Collection[Relation], node: Any) -> None:
+def refuse_other_tables(named: Collection[Relation], node: object) -> None:
     """Tables that a question has named so far: one, if the people of one pay for themselves."""
     if len(named) > 1 and any(map(is_personal, named)):
         refuse(
@@ -50,67 +52,70 @@ def refuse_other_tables(named: Collection[Relation], node: Any) -> None:
         )
 
 
-def paid_personally(plan: Plan, named: Collection[Relation]) -> Plan:
-    """The plan of a question about these tables: as it is, or over the rows of those who have paid for themselves."""
+def paid_personally(
+    source: Source, conditions: Sequence[Expression], grouping: Grouping, dataset: Dataset, named: Collection[Relation]
+) -> Personal | None:
+    """Who pays for a question about these tables themselves; None where the dataset pays."""
     if not any(map(is_personal, named)):
-        return plan
+        return None
     (relation,) = named
     assert relation.protection is not None
-    assert plan.source.unit is not None
-    if plan.thresholds:
+    assert source.unit is not None
+    if any(key.domain is None for key in grouping.keys):
         refuse(
             "groups that are not known beforehand, under policy 'personal'",
             hint="A curator declares the categories with discreet.describe_column().",
         )
-    if plan.dataset.accounting != "pure" or plan.dataset.neighbours != "unbounded":
+    if dataset.accounting != "pure" or dataset.neighbours != "unbounded":
         refuse(
-            f"policy 'personal' in dataset {plan.dataset.name}",
+            f"policy 'personal' in dataset {dataset.name}",
             hint="Its accounting must be 'pure' and its neighbours 'unbounded'.",
         )
     unit = relation.columns[relation.protection.unit]
     if unit.type_name not in PERSONAL_UNITS:
         refuse(f"people who are named by a column of type {unit.type_name}, under policy 'personal'")
-    limits = plan.source.limits
-    most = 1 if plan.source.single else limits.max_rows * (limits.max_groups if plan.grouping.keys else 1)
-    key = key_sql(plan.source.unit, unit.type_name)
-    personal = Personal(
+    most = 1 if source.single else source.limits.max_rows * (source.limits.max_groups if grouping.keys else 1)
+    return Personal(
         relation.schema,
         relation.name,
-        unit.type_name in INTEGERS,
-        selection_sql(plan, key, relation, key_sql(f"base.{identifier(unit.name)}", unit.type_name)),
+        unit.type_name in WHOLE_NUMBERS,
+        selection_sql(source, conditions, grouping, relation),
         min(most, 2**31 - 1),
     )
-    paid = f"discreet._personal_paid({key})"
-    return replace(plan, personal=personal, conditions=(*plan.conditions, paid))
 
 
-def key_sql(unit: str, type_name: str) -> str:
-    """What names a person: a bigint, or a text that is the same for all that are equal."""
-    if type_name in INTEGERS:
-        return f"({unit})::pg_catalog.int8"
-    return f"({f'pg_catalog.trim_scale({unit})' if type_name == 'numeric' else unit})::pg_catalog.text"
+def paid(source: Source) -> Expression:
+    """That the person of a row has paid."""
+    assert source.unit is not None
+    return Own("_personal_paid", (key_of(source.unit),), type=BOOLEAN)
 
 
-def selection_sql(plan: Plan, key: str, relation: Relation, base_key: str) -> str:
+def key_of(unit: Expression) -> Expression:
+    """What names a person in the ledger."""
+    return Own("_personal_key", (unit,), type=TEXT)
+
+
+def selection_sql(source: Source, conditions: Sequence[Expression], grouping: Grouping, relation: Relation) -> str:
     """Looks at every row of the table, whether it takes part or not.
 
     So everybody gets a number in the ledger, whom the question selects or not, and what is written tells nothing about
     whom it does.
     """
-    takes_part = " AND ".join(plan.conditions + groups_sql(plan)) or "true"
-    if not plan.source.sql.startswith("("):
-        return f"SELECT discreet._personal_count({key}, ({takes_part})) FROM {plan.source.sql}"
+    assert source.unit is not None
+    assert relation.protection is not None
+    takes_part = printer.both([*map(printed, conditions), *in_groups(grouping)]) or "true"
+    key, rows = printed(key_of(source.unit)), printer.rows(source.rows)
+    if isinstance(source.rows, Table):
+        return f"SELECT discreet._personal_count({key}, ({takes_part})) FROM {rows}"
     base = f"{identifier(relation.schema)}.{identifier(relation.name)}"
+    unit = key_of(column_value(0, "base", relation.columns[relation.protection.unit], relation))
     return (
         f"SELECT discreet._personal_count(u, takes_part) FROM (SELECT {key} AS u, ({takes_part}) AS takes_part"
-        f" FROM {plan.source.sql} UNION ALL SELECT {base_key}, false FROM {base} AS base) AS rows"
+        f" FROM {rows} UNION ALL SELECT {printed(unit)}, false FROM {base} AS base) AS rows"
     )
 
 
-def groups_sql(plan: Plan) -> tuple[str, ...]:
+def in_groups(grouping: Grouping) -> list[str]:
     """Whether a row is in a group of one of the grouping sets."""
-    sets = []
-    for keys in plan.grouping.sets:
-        known = [(plan.grouping.keys[key].sql, plan.grouping.keys[key].domain or ()) for key in keys]
-        sets.append(" AND ".join(f"({sql} IN ({', '.join(domain)}))" for sql, domain in known))
-    return () if "" in sets else (f"({' OR '.join(f'({some})' for some in sets)})",)
+    sets = [printer.both(grouping.keys[key].in_domain for key in keys) for keys in grouping.sets]
+    return [] if "" in sets else [f"({' OR '.join(f'({some})' for some in sets)})"]

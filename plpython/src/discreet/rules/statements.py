@@ -6,6 +6,8 @@ from hashlib import sha256
 
 from discreet.core.declarations import given
 from discreet.core.errors import InvalidParameterError
+from discreet.core.quoting import identifier as identifier
+from discreet.core.quoting import literal as literal
 from discreet.rules.expressions import Predicate, Rule
 
 # an identifier of PostgreSQL is cut after so many bytes, and the longest prefix below is put before the name
@@ -127,13 +129,3 @@ def broken_rows(table: str, rule: Rule) -> str:
 def counted_rows(table: str, predicate: Predicate, at_most: int) -> str:
     """The rows that the limit counts, as far as it matters."""
     return f"SELECT FROM {table} WHERE {predicate.sql} LIMIT {at_most + 1}"
-
-
-def identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """Of a text without backslashes, which names of indexes made here may have."""
-    escaped = text.replace("\\", "\\\\").replace("'", "''")
-    return f"E'{escaped}'"

@@ -315,7 +315,7 @@ class Gate:
         amount = plan.own_amount + (price.amount if price else 0)
         described = {name: value for name, value in described.items() if name != "places"}
         fingerprint = json.dumps(
-            [plan.answer_sql, repr(plan), decimal_text(worth), wish.parameters, described],
+            [plan.answer_sql, plan.key(), decimal_text(worth), wish.parameters, described],
             sort_keys=True,
             default=str,
         )

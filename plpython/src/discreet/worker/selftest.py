@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from discreet.core.errors import DiscreetError
@@ -161,27 +160,20 @@ def neighbours(session: Session) -> Iterator[Finding]:
 def moved_by_one(session: Session, schema: str, name: str) -> Iterator[tuple[str, str]]:
     gate = Gate(session)  # loads the parser, which the modules of the gate import
 
-    from discreet.gate.neighbours import excess
-    from discreet.gate.values import literal, operator, output_text
+    from discreet.gate.neighbours import busiest_sql, excess, without
 
     with gate.own_search_path():
         plans, refusals, relations = whole_questions(gate, schema, name)
         role = acting_role(session, relations)
         findings = []
         for plan in plans:
-            unit = output_text(plan.source.unit)
-            most = (
-                f"SELECT {unit} FROM {plan.source.sql} WHERE {plan.source.unit} IS NOT NULL"
-                f" GROUP BY {plan.source.unit} ORDER BY pg_catalog.count(*) DESC LIMIT 1"
-            )
-            people = run_as(session, role, most)
+            people = run_as(session, role, busiest_sql(plan))
             if not people:
                 yield NOT_TRIED, "nobody is in it"
                 return
-            without = replace(plan, conditions=(*plan.conditions, operator("<>", unit, literal(people[0]))))
             seed = secrets.randbits(62)
             for keys in plan.grouping.sets:
-                totals = (exact_totals(session, some, keys, role, seed) for some in (plan, without))
+                totals = (exact_totals(session, some, keys, role, seed) for some in (plan, without(plan, people[0])))
                 findings += excess(plan, *totals)
     for question, reason in refusals:
         yield NOT_TRIED, f"{question}: {reason}"

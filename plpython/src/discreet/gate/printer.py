@@ -1,0 +1,447 @@
+"""SQL from the tree: the one place where native SQL of expressions and relations is made, and nothing reads it back.
+
+What comes out cannot raise an error on any row of a tree that is total (totality.py): numbers are clamped by tests that
+NaN fails, divisors are tested, texts are cut. All names are written with their schema, constants in one spelling that
+no setting gives another meaning, and every expression so that it needs no parentheses around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+
+from discreet.core.quoting import identifier, literal
+from discreet.gate import tree
+from discreet.gate.numbers import is_double, is_real
+from discreet.gate.schema import TIMES, Family
+from discreet.gate.tree import (
+    BLANK_PADDED,
+    NATIVE_TYPE,
+    REAL,
+    UNIT,
+    Constant,
+    Duration,
+    Expression,
+    Rules,
+    Type,
+    is_wide,
+    kept,
+    rule,
+    rules,
+)
+from discreet.gate.values import LONGEST_KEY, decimal, number_constant
+
+LAST_REAL = Fraction(2**24 - 1) * 2**104
+TYPES_OF_THE_GRAMMAR = {"smallint", "integer", "bigint", "real", "boolean"}
+# Written without a length, these would mean a length of 1.
+UNLIMITED = {"character": BLANK_PADDED, "bit": 'pg_catalog."bit"'}
+
+
+@kept
+def printed(node: Expression) -> str:
+    """The expression as SQL."""
+    return PRINTERS[type(node)](node)
+
+
+# -- words of SQL
+
+
+def operator(name: str, left: str, right: str) -> str:
+    return f"({left} OPERATOR(pg_catalog.{name}) {right})"
+
+
+def both(conditions: Iterable[str]) -> str:
+    return " AND ".join(conditions)
+
+
+def schema_qualified(type_name: str) -> str:
+    """A type as format_type() writes it, which leaves the schema out for those of pg_catalog; some are words of SQL."""
+    if type_name in UNLIMITED:
+        return UNLIMITED[type_name]
+    plain = re.fullmatch(r"[a-z][a-z0-9_]*", type_name) and type_name not in TYPES_OF_THE_GRAMMAR
+    return f"pg_catalog.{type_name}" if plain else type_name
+
+
+def type_name(named: Type) -> str:
+    """The type of a constant."""
+    if named.name is not None and named.family is not Family.FLOAT:
+        return schema_qualified(named.name)
+    return f"pg_catalog.{'float4' if named.name == REAL else NATIVE_TYPE[named.family]}"
+
+
+def number(value: Decimal) -> str:
+    return format(value, "f")
+
+
+def output_text(sql: str) -> str:
+    """The text of a value of any type, up to LONGEST_KEY bytes, without a cast, which could be anybody's code."""
+    return f"discreet._text({sql})"
+
+
+def cut(sql: str, most: int) -> str:
+    return f"discreet._cut({sql}, {most})"
+
+
+# -- leaves
+
+
+def column(node: tree.Column) -> str:
+    """Texts of two collations cannot be compared, which PostgreSQL tells when it comes to the first row."""
+    sql = f"{identifier(node.alias)}.{identifier(node.name)}"
+    return sql if node.is_unit or node.family is not Family.TEXT else f'({sql} COLLATE pg_catalog."default")'
+
+
+def output(node: tree.Output) -> str:
+    return f"{identifier(node.alias)}.{identifier(node.name)}"
+
+
+def constant(node: Constant) -> str:
+    value = node.value
+    if value is None:
+        return "NULL" if node.family is Family.OTHER else f"NULL::{type_name(node.type)}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        if node.family is Family.FLOAT:
+            return f"{literal(number(value))}::{type_name(node.type)}"
+        return f"({number(value)})" if value < 0 else number(value)
+    if isinstance(value, Duration):
+        return duration(value)
+    if isinstance(value, date):
+        text = value.isoformat(sep=" ") if isinstance(value, datetime) else value.isoformat()
+        return f"{literal(text)}::{type_name(node.type)}"
+    if node.declared:
+        return f"{literal(value)}::{type_name(node.type)}"
+    # the input function of a type is never called on what a question says: it might be anybody's
+    return f"{literal(value)}::{BLANK_PADDED if node.type.name == BLANK_PADDED else 'pg_catalog.text'}"
+
+
+def duration(value: Duration) -> str:
+    minutes, rest = divmod(abs(value.microseconds), 60_000_000)
+    clock = f"{minutes // 60}:{minutes % 60}:{rest // 10**6}.{rest % 10**6:06}"
+    sign = "-" if value.microseconds < 0 else ""
+    return f"'{value.months} months {value.days} days {sign}{clock}'::pg_catalog.interval"
+
+
+def listed(entry: Constant) -> str:
+    """A value of a domain: a text takes the type of what it is compared with, a number has its own."""
+    if isinstance(entry.value, str) and not entry.declared:
+        return literal(entry.value)
+    if isinstance(entry.value, Decimal) and entry.family is not Family.FLOAT:
+        return f"{constant(entry)}::{type_name(entry.type)}"
+    return constant(entry)
+
+
+# -- conditions
+
+
+def logic(node: tree.Logic) -> str:
+    parts = [printed(part) for part in node.conditions]
+    return f"(NOT {parts[0]})" if node.word == "NOT" else "(" + f" {node.word} ".join(parts) + ")"
+
+
+def null_test(node: tree.NullTest) -> str:
+    return f"({printed(node.argument)} IS {'NOT ' if node.negated else ''}NULL)"
+
+
+def truth_test(node: tree.TruthTest) -> str:
+    return f"({printed(node.argument)} {node.words})"
+
+
+def compare(node: tree.Compare) -> str:
+    if node.left.is_null or node.right.is_null:
+        return "NULL::pg_catalog.bool"
+    return operator(node.name, printed(node.left), printed(node.right))
+
+
+def same_person(node: tree.SamePerson) -> str:
+    """With one collation on both sides, which a column of another table might not have."""
+    sides = []
+    for side in node.parts:
+        bare = side.family is Family.TEXT
+        sides.append(f'({printed(side)} COLLATE pg_catalog."default")' if bare else printed(side))
+    return operator("=", *sides)
+
+
+def distinct(node: tree.Distinct) -> str:
+    return f"({printed(node.left)} IS {'NOT ' if node.negated else ''}DISTINCT FROM {printed(node.right)})"
+
+
+def like(node: tree.Like) -> str:
+    return operator(node.name, printed(node.argument), f"{literal(node.pattern)}::pg_catalog.text")
+
+
+# -- choices
+
+
+def null_if(node: tree.NullIf) -> str:
+    return f"(CASE WHEN {printed(node.condition)} THEN NULL ELSE {printed(node.result)} END)"
+
+
+def case(node: tree.Case) -> str:
+    *results, otherwise = map(printed, node.results)
+    whens = (f"WHEN {printed(c)} THEN {r}" for c, r in zip(node.conditions, results, strict=True))
+    return f"(CASE {' '.join(whens)} ELSE {otherwise} END)"
+
+
+def choice(node: tree.Choice) -> str:
+    return f"{node.word}({', '.join(map(printed, node.values))})"
+
+
+# -- numbers and times
+
+
+def clamp(node: tree.Clamp) -> str:
+    assert node.interval is not None
+    lower, upper, x = node.interval.lower, node.interval.upper, printed(node.argument)
+    if node.family is Family.INT:
+        low, high = str(-(-lower // 1)), str(upper // 1)
+    elif node.family is Family.FLOAT:
+        low, high = (float_bound(end, node.type.name) for end in (lower, upper))
+    else:
+        low, high = number(decimal(lower)), number(decimal(upper))
+    below, above = operator("<", x, low), operator(">", x, high)
+    if node.family is not Family.INT:
+        # of the value's own type: a numeric of 400 digits has no double to be compared as
+        kind = NATIVE_TYPE[node.family]
+        below = both([below, operator(">", x, f"'-Infinity'::pg_catalog.{kind}")])
+        above = both([above, operator("<", x, f"'Infinity'::pg_catalog.{kind}")])
+    inside = f"{operator('>=', x, low)} AND {operator('<=', x, high)}"
+    return f"(CASE WHEN {inside} THEN {x} WHEN {below} THEN {low} WHEN {above} THEN {high} END)"
+
+
+def float_bound(bound: Fraction, named: str | None) -> str:
+    """A bound in the type of the value, which stays what it is; one that is beyond all reals is the last of them."""
+    if named == REAL:
+        bound = max(min(bound, LAST_REAL), -LAST_REAL)
+    return constant(number_constant(bound, Family.FLOAT, named))
+
+
+def known_years(node: tree.KnownYears) -> str:
+    x = printed(node.argument)
+    first, last = ("'0001-01-01'::pg_catalog.date", "'10000-01-01'::pg_catalog.date")
+    return f"(CASE WHEN {operator('>=', x, first)} AND {operator('<', x, last)} THEN {x} END)"
+
+
+def arithmetic(node: tree.Arithmetic) -> str:
+    name, left, right = node.name, node.left, node.right
+    if left.family in TIMES:
+        return operator(name, printed(left), printed(right) if right.family in TIMES else length(right))
+    if node.family is Family.FLOAT:
+        # no value where the divisor is 0
+        sql = f'discreet._floating({double(left)}, {literal(name)}::pg_catalog."char", {double(right)})'
+        return f"discreet._real({sql})" if is_real(node) else sql
+    whole = node.family is Family.INT
+    wide = not whole or any(map(is_wide, (left, right, node)))
+    a, b = (f"({printed(side)})::pg_catalog.{'numeric' if wide else 'int8'}" for side in (left, right))
+    # whole numbers divide towards 0, however large they are
+    sql = f"pg_catalog.div({a}, {b})" if name == "/" and whole and wide else operator(name, a, b)
+    return f"(CASE WHEN {operator('<>', b, '0')} THEN {sql} END)" if name in ("/", "%") else sql
+
+
+def length(by: Expression) -> str:
+    """By how much a date or timestamp is moved."""
+    if isinstance(by, Constant) and isinstance(by.value, Duration):
+        return duration(by.value)
+    assert by.interval is not None
+    return f"({by.interval.lower})::pg_catalog.int4"
+
+
+def double(value: Expression) -> str:
+    return printed(value) if is_double(value) else floating(value, real=False)
+
+
+def floating(value: Expression, real: bool) -> str:
+    """The number as a real or a double, without an error for one that is too large or too small."""
+    if isinstance(value, Constant) and value.interval is not None and value.family is not Family.FLOAT:
+        return constant(number_constant(value.interval.lower, Family.FLOAT, REAL if real else None))
+    if value.family is Family.NUMERIC or is_wide(value):
+        return f"discreet.{'_real' if real else '_double'}(({printed(value)})::pg_catalog.numeric)"
+    if real and value.family is Family.FLOAT:
+        return f"discreet._real({printed(value)})"
+    return f"({printed(value)})::pg_catalog.{'float4' if real else 'float8'}"
+
+
+def conversion(node: tree.Conversion) -> str:
+    if node.to in ("double", "real"):
+        return floating(node.argument, node.to == "real")
+    if node.to == "text":
+        return output_text(printed(node.argument))
+    return f"({printed(node.argument)})::pg_catalog.{node.to}"
+
+
+def negative(node: tree.Negative) -> str:
+    return f"(OPERATOR(pg_catalog.-) {printed(node.argument)})"
+
+
+def cast(node: tree.Cast) -> str:
+    value, sql = node.argument, printed(node.argument)
+    if node.family is Family.FLOAT:
+        return floating(value, is_real(node))
+    if node.family is Family.INT:
+        whole = f"({sql})::pg_catalog.int8"
+        return whole if value.family is not Family.BOOL else f"(CASE WHEN {sql} THEN 1 WHEN NOT {sql} THEN 0 END)"
+    if node.family is Family.BOOL:
+        return operator("<>", sql, "0")
+    if value.family is Family.OTHER:
+        return f'({output_text(sql)} COLLATE pg_catalog."default")'
+    return f"({sql})::pg_catalog.{node.target}"
+
+
+# -- texts and functions
+
+
+def concatenation(node: tree.Concatenation) -> str:
+    return operator("||", cut(printed(node.left), LONGEST_KEY), cut(printed(node.right), LONGEST_KEY))
+
+
+def beginning(node: tree.Beginning) -> str:
+    return f"discreet.{'_padded' if node.padded else '_cut'}({printed(node.argument)}, {node.most})"
+
+
+def call(node: tree.Call) -> str:
+    return CALLS[node.name](node)
+
+
+def plain_call(node: tree.Call) -> str:
+    return f"pg_catalog.{node.name}({', '.join(map(printed, node.arguments))})"
+
+
+def of_moment(node: tree.Call) -> str:
+    field, moment = node.arguments
+    assert isinstance(field, Constant) and field.content is not None
+    sql = printed(moment)
+    if node.name == "date_trunc":
+        sql = f"({sql})::pg_catalog.{NATIVE_TYPE[node.family]}"
+    return f"pg_catalog.{node.name}({literal(field.content)}, {sql})"
+
+
+def square_root(node: tree.Call) -> str:
+    (x,) = map(printed, node.arguments)
+    return f"(CASE WHEN {operator('>=', x, '0')} THEN pg_catalog.sqrt({x}) END)"
+
+
+def bucket(node: tree.Call) -> str:
+    x, width = map(printed, node.arguments)
+    return operator("*", f"pg_catalog.floor({operator('/', x, width)})", width)
+
+
+CALLS: dict[str, Callable[[tree.Call], str]] = {
+    **dict.fromkeys(("abs", "sign", "ceil", "floor", "round", "trunc"), plain_call),
+    **dict.fromkeys(("lower", "upper", "btrim", "ltrim", "rtrim", "length", "left", "right"), plain_call),
+    **dict.fromkeys(("substr", "strpos"), plain_call),
+    **dict.fromkeys(("extract", "date_part", "date_trunc"), of_moment),
+    "sqrt": square_root,
+    "bucket": bucket,
+}
+
+
+def canonical(node: tree.Canonical) -> str:
+    return one_of_its_equals(printed(node.argument), node.argument.family)
+
+
+def one_of_its_equals(sql: str, family: Family) -> str:
+    """1.0 and 1.00 are equal, 0 and -0, '1 day' and '24 hours': which one is kept must not depend on other rows.
+
+    Texts are cut here, and not where they are shown: a person has one cell in the group of all texts that begin alike.
+    """
+    if family is Family.TEXT:
+        return cut(sql, LONGEST_KEY)
+    if family is Family.NUMERIC:
+        return f"pg_catalog.trim_scale({sql})"
+    if family is Family.FLOAT:
+        return f"({sql} OPERATOR(pg_catalog.+) 0::pg_catalog.float8)"
+    return f'({output_text(sql)} COLLATE pg_catalog."C")' if family is Family.OTHER else sql
+
+
+def own(node: tree.Own) -> str:
+    arguments = [printed(argument) for argument in node.arguments]
+    if node.name == "_personal_key":
+        return person_key(arguments[0], node.arguments[0].type.name or "")
+    if node.name == "_since_1970":
+        return since_1970(arguments[0], node.family)
+    if node.name == "_person":
+        arguments[-1] += "::pg_catalog.int8"  # the secret
+    return f"discreet.{node.name}({', '.join(arguments)})"
+
+
+def since_1970(sql: str, family: Family) -> str:
+    """Days or seconds; no value for the infinities."""
+    if family is Family.INT:
+        number = operator("-", sql, "'1970-01-01'::pg_catalog.date")
+    else:
+        number = f"pg_catalog.extract('epoch', {sql})"
+    return f"(CASE WHEN pg_catalog.isfinite({sql}) THEN {number} END)"
+
+
+WHOLE_NUMBERS = frozenset(["smallint", "integer", "bigint"])
+
+
+def person_key(unit: str, named: str) -> str:
+    """What names a person who pays: a bigint, or a text that is the same for all that are equal."""
+    if named in WHOLE_NUMBERS:
+        return f"({unit})::pg_catalog.int8"
+    return f"({f'pg_catalog.trim_scale({unit})' if named == 'numeric' else unit})::pg_catalog.text"
+
+
+PRINTERS: Rules[str] = rules(
+    rule(tree.Column, column),
+    rule(tree.Output, output),
+    rule(tree.SystemColumn, lambda node: f"{identifier(node.alias)}.{node.name}"),
+    rule(tree.Constant, constant),
+    rule(tree.Logic, logic),
+    rule(tree.NullTest, null_test),
+    rule(tree.TruthTest, truth_test),
+    rule(tree.Compare, compare),
+    rule(tree.SamePerson, same_person),
+    rule(tree.HasPerson, lambda node: f"({printed(node.unit)} IS NOT NULL)"),
+    rule(tree.Distinct, distinct),
+    rule(tree.Like, like),
+    rule(tree.NullIf, null_if),
+    rule(tree.Case, case),
+    rule(tree.Choice, choice),
+    rule(tree.Arithmetic, arithmetic),
+    rule(tree.Negative, negative),
+    rule(tree.Concatenation, concatenation),
+    rule(tree.Call, call),
+    rule(tree.Cast, cast),
+    rule(tree.Conversion, conversion),
+    rule(tree.Clamp, clamp),
+    rule(tree.KnownYears, known_years),
+    rule(tree.Beginning, beginning),
+    rule(tree.Canonical, canonical),
+    rule(tree.Own, own),
+)
+
+
+# -- relations
+
+
+def rows(node: tree.Rows) -> str:
+    """What stands in FROM."""
+    if isinstance(node, tree.Table):
+        only = "ONLY " if node.only else ""
+        return f"{only}{identifier(node.schema)}.{identifier(node.name)} AS {identifier(node.alias)}"
+    if isinstance(node, tree.Derived):
+        return f"({query(node.query)}) AS {identifier(node.alias)}"
+    left, right = rows(node.left), rows(node.right)
+    if node.kind == "CROSS":
+        return f"{left} CROSS JOIN {right}"
+    return f"({left} {node.kind} JOIN {right} ON {both(map(printed, node.conditions)) or 'true'})"
+
+
+def query(node: tree.Map | tree.Union) -> str:
+    if isinstance(node, tree.Union):
+        return f"{query(node.left)} UNION ALL {query(node.right)}"
+    targets = [f"{printed(value)} AS {identifier(name)}" for name, value in node.columns]
+    if node.unit is not None:
+        targets.append(f"{printed(node.unit)} AS {identifier(UNIT)}")
+    return f"SELECT {', '.join(targets)} FROM {rows(node.rows)}{where(map(printed, node.conditions))}"
+
+
+def where(conditions: Iterable[str]) -> str:
+    found = both(conditions)
+    return f" WHERE {found}" if found else ""

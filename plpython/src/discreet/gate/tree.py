@@ -1,0 +1,628 @@
+"""The typed tree of a question: expressions over one row, and relations, which are the rows themselves.
+
+The reader of a question builds it (expressions.py, sources.py), every later stage asks it, and printer.py alone makes
+SQL from it. Two nodes are equal when they mean the same: what a table is called in the question does not count. Each
+expression carries its type and what is known of its values without looking at data:
+
+- `interval`: between which bounds they lie. Of a `raw` expression that is a wish of the curator, which nothing enforces
+  yet; the values of any other lie there, because its SQL keeps them there.
+- `domain`: every value besides NULL, where they are known.
+- `nullable`: whether NULL is possible.
+
+Each question about a node is one function, in a file of its own: what it lets be known (traces.py), whether it can fail
+(totality.py), what it is called (keys.py), how it is written (printer.py). Each of them has a rule for each type of
+node, and refuses a type that it does not know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal, TypeAlias, TypeVar
+
+from discreet.gate.intervals import Interval
+from discreet.gate.schema import FAMILY_OF_TYPE, Family, Relation
+
+REAL = "real"
+BLANK_PADDED = "pg_catalog.bpchar"
+# within this, 64-bit arithmetic on whole numbers cannot overflow
+LARGEST_INT = 2**62
+NATIVE_TYPE = {
+    Family.INT: "int8",
+    Family.NUMERIC: "numeric",
+    Family.FLOAT: "float8",
+    Family.TEXT: "text",
+    Family.BOOL: "bool",
+    Family.DATE: "date",
+    Family.TIMESTAMP: "timestamp",
+    Family.TIMESTAMPTZ: "timestamptz",
+}
+# built in, of no family
+SHOWN_TYPES = frozenset(
+    ["uuid", "inet", "cidr", "macaddr", "macaddr8", "interval", "time without time zone", "time with time zone",
+     "bytea", "money", 'pg_catalog."bit"', "bit varying"]
+)  # fmt: skip
+# the name of the unit in a derived table, which no column of a question may have
+UNIT = "discreet unit"
+
+Answer = TypeVar("Answer")
+Asked = TypeVar("Asked", bound="Expression")
+Rule: TypeAlias = "tuple[type[Expression], Callable[[Expression], Answer]]"
+Rules: TypeAlias = "Mapping[type[Expression], Callable[[Expression], Answer]]"
+
+
+def kept(ask: Callable[[Expression], Answer]) -> Callable[[Expression], Answer]:
+    """Keeps the answer to a question about a node with the node: a node stands in a tree more than once.
+
+    The parts of a node are asked first, from below, so that no depth of a tree is too much for the stack.
+    """
+    return asked_from_below(ask, lambda node: node.parts)
+
+
+def kept_of_origins(ask: Callable[[Expression], Answer]) -> Callable[[Expression], Answer]:
+    """Likewise, where the answer for a column of a derived table is that for the expression that it is there."""
+    return asked_from_below(ask, lambda node: (node.origin,) if isinstance(node, Output) else node.parts)
+
+
+def asked_from_below(
+    ask: Callable[[Expression], Answer], below: Callable[[Expression], tuple[Expression, ...]]
+) -> Callable[[Expression], Answer]:
+    name = f"_{ask.__name__}"
+
+    def answered(node: Expression) -> Answer:
+        held: dict[str, Answer] = node.__dict__
+        waiting = [] if name in held else [node]
+        while waiting:
+            missing = [part for part in below(waiting[-1]) if name not in part.__dict__]
+            waiting += missing
+            if not missing:
+                asked = waiting.pop()
+                if name not in asked.__dict__:
+                    asked.__dict__[name] = ask(asked)
+        return held[name]
+
+    answered.__doc__ = ask.__doc__
+    return answered
+
+
+def rules(*each: Rule[Answer]) -> Rules[Answer]:
+    """The table of the rules of one question, by types of nodes."""
+    table = dict(each)
+    assert len(table) == len(each)
+    return table
+
+
+def rule(
+    kind: type[Asked], answer: Callable[[Asked], Answer]
+) -> tuple[type[Expression], Callable[[Expression], Answer]]:
+    """The rule for a type of nodes, by a function that takes nodes of this type."""
+
+    def of_kind(node: Expression) -> Answer:
+        assert isinstance(node, kind)
+        return answer(node)
+
+    return kind, of_kind
+
+
+# -- types
+
+
+@dataclass(frozen=True)
+class Type:
+    """A type: its family, and its name as the catalog writes it, where the family does not say all."""
+
+    family: Family
+    name: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Schema and name of a type that is known by name only; those of pg_catalog have no schema."""
+        parts = re.findall(r'"((?:[^"]|"")+)"|([^".]+)', (self.name or "").removeprefix("pg_catalog."))
+        return tuple(plain or quoted.replace('""', '"') for quoted, plain in parts)
+
+
+BOOLEAN = Type(Family.BOOL)
+TEXT = Type(Family.TEXT)
+INTERVAL = Type(Family.OTHER, "interval")
+
+
+@dataclass(frozen=True)
+class Duration:
+    """An interval: months and days are of different lengths, seconds are not."""
+
+    months: int
+    days: int
+    microseconds: int
+
+
+# -- expressions
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Expression:
+    """`raw`: the name of the column whose values it takes as they are, NaN, infinities and all."""
+
+    type: Type
+    interval: Interval | None = None
+    domain: tuple[Constant, ...] | None = field(default=None, compare=False)
+    nullable: bool = field(default=True, compare=False)
+    raw: str | None = field(default=None, compare=False)
+
+    @cached_property
+    def identity(self) -> tuple[object, ...]:
+        """What it means."""
+        return (type(self).__name__, *(getattr(self, each.name) for each in fields(self) if each.compare))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(self) is type(other) and self.identity == other.identity)
+
+    def __hash__(self) -> int:
+        return hashed(self)
+
+    @property
+    def family(self) -> Family:
+        return self.type.family
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        """The expressions that it is made of."""
+        return ()
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is a literal of the question, perhaps in another type."""
+        return False
+
+    @property
+    def is_null(self) -> bool:
+        return False
+
+    @property
+    def native_type(self) -> str:
+        """The type in which it is shown, always a built-in one; values of others are shown as their text.
+
+        Types, casts and domains of users run code, and what shows an answer runs as the extension's owner.
+        """
+        named = self.type.name or ""
+        if self.family is Family.OTHER:
+            return named if named in SHOWN_TYPES else "text"
+        if named == BLANK_PADDED or FAMILY_OF_TYPE.get(named) is self.family:
+            return named
+        return "numeric" if is_wide(self) else NATIVE_TYPE[self.family]
+
+
+@kept_of_origins
+def hashed(node: Expression) -> int:
+    return hash(node.identity)
+
+
+@kept_of_origins
+def size(node: Expression) -> int:
+    """How many nodes are written where this one is, the columns of derived tables written out.
+
+    Whatever stands once in a question may be written often, below each other exponentially so.
+    """
+    origin = size(node.origin) if isinstance(node, Output) else 0
+    return 1 + origin + sum(copies * size(part) for part, copies in zip(node.parts, written(node), strict=True))
+
+
+def written(node: Expression) -> list[int]:
+    """How often each part is written: values that are clamped or tested stand in the test, too."""
+    if isinstance(node, Clamp | KnownYears):
+        return [3 if isinstance(node, KnownYears) else 7]
+    if isinstance(node, Arithmetic) and node.name in ("/", "%"):
+        return [1, 2]
+    tested = isinstance(node, Cast) and node.family is Family.INT
+    tested |= isinstance(node, Call) and node.name in ("sqrt", "bucket")
+    return [2 if tested else 1] * len(node.parts)
+
+
+def is_wide(value: Expression) -> bool:
+    """Whether whole numbers are kept as numeric, because 64 bits may not be enough for what is made of them."""
+    return value.family is Family.INT and value.interval is not None and value.interval.reach >= LARGEST_INT
+
+
+@dataclass(frozen=True, eq=False)
+class Column(Expression):
+    """A column of the table that stands at this place of the question; `identifies`: it names people."""
+
+    place: int
+    name: str
+    alias: str = field(compare=False)
+    identifies: bool = False
+    is_unit: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Output(Expression):
+    """A column of the derived table at this place of the question, and the expression that it is there."""
+
+    place: int
+    name: str
+    alias: str = field(compare=False)
+    origin: Expression
+    identifies: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Either(Expression):
+    """A column of UNION ALL: of one side or the other."""
+
+    left: Expression
+    right: Expression
+    identifies: bool = False
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.left, self.right
+
+
+@dataclass(frozen=True, eq=False)
+class SystemColumn(Expression):
+    """tableoid, xmin or ctid, of which only the gate itself makes use."""
+
+    place: int
+    name: Literal["tableoid", "xmin", "ctid"]
+    alias: str = field(compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Constant(Expression):
+    """A literal: its value, None for NULL. `untyped`: it may yet become any type.
+
+    `declared`: a category, which a curator has written, so that it may be read by its type; that of a question is not.
+    """
+
+    value: bool | str | Decimal | date | Duration | None
+    untyped: bool = False
+    declared: bool = False
+
+    @cached_property
+    def identity(self) -> tuple[object, ...]:
+        """1.0 and 1.00 are equal, but not the same: quotients of them have other scales; and 0 is not -0."""
+        written = self.value.as_tuple() if isinstance(self.value, Decimal) else self.value
+        offset = self.value.isoformat() if isinstance(self.value, date) else None
+        return "Constant", self.type, type(self.value).__name__, written, offset, self.untyped, self.declared
+
+    @property
+    def constant(self) -> bool:
+        return True
+
+    @property
+    def is_null(self) -> bool:
+        return self.value is None
+
+    @property
+    def content(self) -> str | None:
+        """What a text says."""
+        return self.value if isinstance(self.value, str) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Logic(Expression):
+    """AND or OR of conditions, or NOT of one."""
+
+    word: Literal["AND", "OR", "NOT"]
+    conditions: tuple[Expression, ...]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.conditions
+
+
+@dataclass(frozen=True, eq=False)
+class NullTest(Expression):
+    argument: Expression
+    negated: bool
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+
+@dataclass(frozen=True, eq=False)
+class TruthTest(Expression):
+    """IS TRUE, IS NOT UNKNOWN …"""
+
+    argument: Expression
+    words: str
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+
+@dataclass(frozen=True, eq=False)
+class Compare(Expression):
+    """left `name` right, with name one of = <> < <= > >=; NULL beside NULL."""
+
+    name: str
+    left: Expression
+    right: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.left, self.right
+
+
+@dataclass(frozen=True, eq=False)
+class SamePerson(Expression):
+    """unit = unit, of two tables of one person each."""
+
+    left: Expression
+    right: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.left, self.right
+
+
+@dataclass(frozen=True, eq=False)
+class HasPerson(Expression):
+    """That the unit of a row is not NULL."""
+
+    unit: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.unit,)
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct(Expression):
+    """left IS [NOT] DISTINCT FROM right."""
+
+    left: Expression
+    right: Expression
+    negated: bool
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.left, self.right
+
+
+@dataclass(frozen=True, eq=False)
+class Like(Expression):
+    """The beginning of a text `name` a constant pattern, with name one of ~~ !~~ ~~* !~~*."""
+
+    name: str
+    argument: Expression
+    pattern: str
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+
+@dataclass(frozen=True, eq=False)
+class NullIf(Expression):
+    """The result, unless the condition holds."""
+
+    condition: Expression
+    result: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.condition, self.result
+
+
+@dataclass(frozen=True, eq=False)
+class Case(Expression):
+    """The result that stands at the place of the first condition that holds; one result more than conditions."""
+
+    conditions: tuple[Expression, ...]
+    results: tuple[Expression, ...]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.conditions + self.results
+
+
+@dataclass(frozen=True, eq=False)
+class Choice(Expression):
+    """COALESCE, GREATEST or LEAST."""
+
+    word: Literal["COALESCE", "GREATEST", "LEAST"]
+    values: tuple[Expression, ...]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.values
+
+
+@dataclass(frozen=True, eq=False)
+class Arithmetic(Expression):
+    """left `name` right: of numbers; a difference of dates; a date or timestamp moved by a constant."""
+
+    name: str
+    left: Expression
+    right: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.left, self.right
+
+
+@dataclass(frozen=True, eq=False)
+class Negative(Expression):
+    """-value in floating point, where -0 is another 0 than 0 - 0."""
+
+    argument: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+
+@dataclass(frozen=True, eq=False)
+class Concatenation(Expression):
+    """left || right of the beginnings of texts."""
+
+    left: Expression
+    right: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.left, self.right
+
+
+@dataclass(frozen=True, eq=False)
+class Call(Expression):
+    """A function of functions.py, by its native name."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.arguments
+
+
+@dataclass(frozen=True, eq=False)
+class Cast(Expression):
+    """argument::target, as the question says."""
+
+    argument: Expression
+    target: str
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+    @property
+    def constant(self) -> bool:
+        return self.family in (Family.NUMERIC, Family.FLOAT) and self.argument.constant
+
+
+@dataclass(frozen=True, eq=False)
+class Conversion(Expression):
+    """The same value in another type, which PostgreSQL would take it for as well, or as its text."""
+
+    argument: Expression
+    to: Literal["double", "real", "numeric", "int8", "text"]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+    @property
+    def constant(self) -> bool:
+        return self.argument.constant
+
+
+@dataclass(frozen=True, eq=False)
+class Clamp(Expression):
+    """A number moved into its interval; no value for NaN and the infinities."""
+
+    argument: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownYears(Expression):
+    """A date or timestamp of the years 1 to 9999; outside, where date functions fail, there is no value."""
+
+    argument: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning(Expression):
+    """The first bytes of a text, in whole characters; of a character(n) with its blanks, where it is `padded`."""
+
+    argument: Expression
+    most: int
+    padded: bool = False
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+
+@dataclass(frozen=True, eq=False)
+class Canonical(Expression):
+    """One of all values that are equal: which one is kept must not depend on other rows."""
+
+    argument: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+
+@dataclass(frozen=True, eq=False)
+class Own(Expression):
+    """What the gate itself adds, and no question can name; printer.py has the SQL of each."""
+
+    name: Literal["_person", "_personal_paid", "_personal_key", "_since_1970"]
+    arguments: tuple[Expression, ...]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.arguments
+
+
+# -- relations
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the catalog; `only`: without those that inherit from it; `unit`: what names the person of a row."""
+
+    place: int
+    schema: str
+    name: str
+    only: bool
+    alias: str = field(compare=False)
+    relation: Relation = field(compare=False, repr=False)
+    unit: Expression | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Map:
+    """Expressions over those rows of a relation that meet all conditions, with the unit of the row if it has one."""
+
+    rows: Rows
+    conditions: tuple[Expression, ...]
+    columns: tuple[tuple[str, Expression], ...]
+    unit: Expression | None
+
+
+@dataclass(frozen=True)
+class Union:
+    """UNION ALL."""
+
+    left: Map | Union
+    right: Map | Union
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A subquery in FROM."""
+
+    place: int
+    query: Map | Union
+    alias: str = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Join:
+    """Pairs of rows that meet all conditions; LEFT: also a left row alone, if it has no such pair."""
+
+    kind: Literal["INNER", "LEFT", "CROSS"]
+    left: Rows
+    right: Rows
+    conditions: tuple[Expression, ...] = ()
+
+
+Rows = Table | Derived | Join
