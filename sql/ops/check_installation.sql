@@ -8,8 +8,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
-    from discreet.server import entry
-    return entry.check_installation(plpy)
+    from discreet.server import ops_installation
+    return ops_installation.check_installation(plpy)
 $python$;
 COMMENT ON FUNCTION discreet.check_installation() IS
 'What is installed, whether it works, and what is wrong in plain words: ok, warning or problem.';

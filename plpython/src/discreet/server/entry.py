@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from decimal import Decimal
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
@@ -124,13 +124,6 @@ def zcdp_epsilon_spent(plpy: Plpy, rho: Decimal, delta: Decimal) -> Decimal:
     from discreet.budget.currency import epsilon_spent
 
     return epsilon_spent(given("rho", rho), given("delta", delta))
-
-
-@sql_errors
-def check_installation(plpy: Plpy) -> Iterable[tuple[str, str, str]]:
-    from discreet.server.ops_installation import findings
-
-    return findings(plpy)
 
 
 @sql_errors

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module, metadata
 from pathlib import Path
 
 import discreet
 from discreet.core.declarations import ENCODING, OTHER_DATABASE
 from discreet.core.parser import load_parser
+from discreet.server.entry import sql_errors
 from discreet.server.mls_code import foreign_code
 from discreet.server.ops_openings import PROBLEM, WARNING, Finding, closed_schemas, definer_functions, readable_views
 from discreet.server.plpy import Plpy, run
 
 OK = "ok"
 # what plpython/requirements.in names; what these need in turn is told only where it is wrong
-DEPENDENCIES = ("pglast", "opendp", "numpy", "scipy")
+DEPENDENCIES = ("pglast", "opendp", "numpy", "greenlet", "scipy")
 # how many rows and blocks a table has, how many were read, how much was written: docs/threats.md closes them
 SIDE_DOORS = (
     r"^pg_((relation|table|indexes|total_relation|database|tablespace)_size|current_wal_(insert_|flush_)?lsn|stat_get_("
@@ -31,6 +32,11 @@ GROUP_ROLES = (
     "discreet_trusted",
     "discreet_ledger",
 )
+
+
+@sql_errors
+def check_installation(plpy: Plpy) -> Iterable[Finding]:
+    return findings(plpy)
 
 
 def findings(plpy: Plpy) -> Iterator[Finding]:

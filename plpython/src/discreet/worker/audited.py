@@ -18,7 +18,7 @@ from discreet.core.errors import (
     UndefinedObjectError,
 )
 from discreet.worker.acting import acting_role
-from discreet.worker.session import Session, run
+from discreet.worker.session import run
 
 Answer = TypeVar("Answer")
 
@@ -329,14 +329,14 @@ def explained(gate: Any, asked: AuditedAsked, noisily: Callable[[], dict[str, An
     return told
 
 
-def audit_state(session: Session, relation: str | None) -> list[tuple[object, ...]]:
+def audit_state(gate: Any, relation: str | None) -> list[tuple[object, ...]]:
     from discreet.audited.decision import state_of
-    from discreet.worker.gate import Gate
 
+    session = gate.session
     oid = int(run(session, "SELECT :relation::regclass::oid AS oid", relation=given("relation", relation))[0]["oid"])
     if not len(run(session, "SELECT FROM discreet._audit WHERE relation = :oid::oid", oid=oid)):
         raise UndefinedObjectError(f"{relation} is not under policy 'audited'", "Call discreet.protect() first.")
-    kept = refreshed(Gate(session), oid)
+    kept = refreshed(gate, oid)
     told = run(
         session,
         "SELECT c.number, a.column_name, sum(c.asked) AS questions, array_agg(DISTINCT e.role::text) AS roles"

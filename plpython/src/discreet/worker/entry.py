@@ -91,7 +91,7 @@ ENTRIES: Mapping[str, Callable[..., Sequence[Texts] | Finish]] = {
     "lint": lambda session, sql: texts(Gate(session).lint(sql)),
     "check_questions": checked,
     "release": lambda session, function, totals: [[released(function, totals)]],
-    "audit_state": lambda session, relation: texts(audit_state(session, relation)),
+    "audit_state": lambda session, relation: texts(audit_state(Gate(session), relation)),
     "selftest": lambda session: texts(
         (item, status, finding, PASSED_OF[status]) for item, status, finding in findings(session)
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from discreet.core import codes
 from discreet.server.plpy import Plpy, prepared
 from discreet.worker.session import Session, SessionError
 
@@ -17,7 +18,7 @@ READING = frozenset(["describe", "recall", "left", "shortage", "audit_read"])
 GIVING = frozenset(["charge_question", "charge_personal", "recall", "audit_read", "audit_record", "audit_base"])
 
 UNREACHABLE = (
-    "DP007",
+    codes.LEDGER_UNREACHABLE.sqlstate,
     "the ledger is not reachable: no charge, no answer",
     "Try again. If it stays so, an administrator finds the reason with discreet.check_installation()"
     " and in the server's log.",
@@ -28,7 +29,7 @@ def call_ledger(session: Session, operation: str, request: dict[str, Any]) -> An
     """What the ledger answers. Its refusals are raised; it has written them down."""
     if operation in GIVING and session.facts["explained"]:
         raise SessionError(
-            "DP001",
+            codes.REFUSED_SHAPE.sqlstate,
             "EXPLAIN ANALYZE of a question would tell of the rows",
             "SELECT discreet.explain('…') says what a question costs and how exact it is.",
         )
