@@ -55,6 +55,21 @@ def test_these_searches_find_what_they_look_for() -> None:
         assert not REGISTRY.search(allowed)
 
 
+def named_files(text: str) -> Iterator[str]:
+    """Files that a page names in code or in a picture: worker/gate.py, sql/gate/ledger.sql, gate/{run,printer}.py."""
+    for folder, several, one, ending in re.findall(r"\b((?:\w+/)*)(?:\{([\w,]+)\}|(\w+))\.(py|c|sql|h)\b", text):
+        for name in several.split(",") if several else [one]:
+            yield f"{folder}{name}.{ending}"
+
+
+def test_the_page_on_architecture_names_only_files_that_exist() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    known = ["", "plpython/src/discreet/", "extension/", "sql/"]
+    found = list(named_files(page))
+    assert len(found) > 60
+    assert [file for file in found if not any((ROOT / folder / file).exists() for folder in known)] == []
+
+
 def test_make_help_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
     phony = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)$", makefile, re.MULTILINE)
