@@ -269,6 +269,8 @@ static void
 leave_registry(int code, Datum argument)
 {
 	Worker	   *worker = &shared->workers[own_entry];
+	dsm_handle *unread = palloc(shared->slot_count * sizeof(dsm_handle));
+	int			unread_count = 0;
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	make_absent(worker);
@@ -278,18 +280,35 @@ leave_registry(int code, Datum argument)
 
 		if (slot->turn == TURN_OF_NOBODY || (slot->taken_by != own_entry && slot->keeper != own_entry))
 			continue;
-		slot->keeper = slot->taken_by == own_entry || slot->keeper == own_entry ? NO_WORKER : slot->keeper;
-		slot->taken_by = NO_WORKER;
-		if (slot->abandoned)
-			slot->turn = TURN_OF_NOBODY;
-		else
+		if (slot->keeper == own_entry)
+			slot->keeper = NO_WORKER;
+		if (slot->taken_by == own_entry)
+			slot->taken_by = NO_WORKER;
+		if (!slot->abandoned)
 		{
 			slot->lost = true;
-			slot->turn = TURN_OF_SESSION;
 			SetLatch(slot->latch);
+		}
+		/* while another worker has the slot it is not free: that worker passes it on, and the session leaves it meanwhile */
+		if (slot->taken_by != NO_WORKER)
+			continue;
+		if (!slot->abandoned)
+			slot->turn = TURN_OF_SESSION;
+		else if (slot->keeper != NO_WORKER)
+		{
+			slot->turn = TURN_OF_GATE;
+			wake_worker(slot);
+		}
+		else
+		{
+			if (slot->large != DSM_HANDLE_INVALID)
+				unread[unread_count++] = slot->large;
+			slot->turn = TURN_OF_NOBODY;
 		}
 	}
 	LWLockRelease(shared->lock);
+	while (unread_count > 0)
+		dsm_unpin_segment(unread[--unread_count]);
 }
 
 /* What nobody may change for a worker, by ALTER ROLE, ALTER DATABASE or otherwise. */

@@ -224,7 +224,9 @@ pass_slot(Slot *slot, Turn to)
 	dsm_handle	unread = DSM_HANDLE_INVALID;
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	if (slot->abandoned)
+	if (slot->lost && !slot->abandoned)
+		to = TURN_OF_SESSION;
+	else if (slot->abandoned)
 		to = slot->keeper != NO_WORKER ? TURN_OF_GATE : TURN_OF_NOBODY;
 	slot->sender = slot->turn;
 	slot->turn = to;
