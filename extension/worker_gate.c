@@ -21,7 +21,8 @@
 
 /* a step that takes longer is ended */
 #define WATCHDOG_MS 20000
-#define LOCK_TIMEOUT "500ms"
+/* the worker stands still for everybody while it waits for a lock */
+#define LOCK_TIMEOUT "20ms"
 #define IDLE_MS (5 * 60 * 1000)
 /* libraries leave a little memory behind with each question (docs/limits.md) */
 #define MOST_STEPS 1000000
@@ -131,6 +132,7 @@ serve(Slot *slot, Oid function)
 {
 	volatile bool abandoned = is_abandoned(slot);
 	bytea	   *volatile reply = NULL;
+	volatile bool unsent = false;
 	char		receiver;
 
 	PG_TRY();
@@ -162,9 +164,36 @@ serve(Slot *slot, Oid function)
 		return;
 	}
 	receiver = *VARDATA(reply);
+	PG_TRY();
+	{
+		write_message(slot, VARDATA(reply) + 1, VARSIZE(reply) - VARHDRSZ - 1);
+	}
+	PG_CATCH();
+	{
+		/* no memory is left for a large message: the worker goes on for the others */
+		EmitErrorReport();
+		FlushErrorState();
+		MemoryContextSwitchTo(MessageContext);
+		unsent = true;
+	}
+	PG_END_TRY();
+	if (unsent && receiver != 'F')
+	{
+		/* the session is told when it asks again; what Python keeps of the conversation goes with the worker's next look at it */
+		LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+		slot->lost = true;
+		LWLockRelease(shared->lock);
+		write_message(slot, "", 0);
+		pass_slot(slot, TURN_OF_SESSION);
+		return;
+	}
 	if (receiver == 'F')
 		end_conversation(slot);
-	write_message(slot, VARDATA(reply) + 1, VARSIZE(reply) - VARHDRSZ - 1);
+	if (unsent)
+	{
+		reply = failure(false);
+		write_message(slot, VARDATA(reply) + 1, VARSIZE(reply) - VARHDRSZ - 1);
+	}
 	pass_slot(slot, receiver == 'L' ? TURN_OF_LEDGER : TURN_OF_SESSION);
 }
 
@@ -183,6 +212,7 @@ work_for_gate(int self)
 		Slot	   *slot;
 		bool		begun;
 
+		QueryCancelPending = false;	/* a cancel is for what is under way, and here nothing is */
 		CHECK_FOR_INTERRUPTS();
 		if (ConfigReloadPending)
 		{

@@ -26,7 +26,7 @@
 
 #define MOST_TOGETHER 64
 /* A curator's open transaction may hold a line. The request waits for it a while, and lets others go first meanwhile. */
-#define LOCK_TIMEOUT "100ms"
+#define LOCK_TIMEOUT "10ms"
 #define MOST_WAITING_MS 5000
 #define IDLE_MS (5 * 60 * 1000)
 
@@ -197,10 +197,25 @@ attempt(Request *request, bool remote)
 	PG_END_TRY();
 }
 
+/* A reply that no memory is left for becomes an error, which always fits; the worker goes on for the others. */
 static void
 reply(Request *request)
 {
-	write_message(request->slot, request->reply.data, request->reply.len);
+	PG_TRY();
+	{
+		write_message(request->slot, request->reply.data, request->reply.len);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(MessageContext);
+		error = CopyErrorData();
+		FlushErrorState();
+		reply_with_error(request, error);
+		write_message(request->slot, request->reply.data, request->reply.len);
+	}
+	PG_END_TRY();
 	pass_slot(request->slot, request->slot->sender);
 }
 
@@ -279,7 +294,22 @@ put_back(Request *request)
 	send_text(&bytes, request->operation);
 	send_text(&bytes, request->request);
 	send_bytes(&bytes, request->bytes, request->length);
-	write_message(slot, bytes.data, bytes.len);
+	PG_TRY();
+	{
+		write_message(slot, bytes.data, bytes.len);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(MessageContext);
+		error = CopyErrorData();
+		FlushErrorState();
+		reply_with_error(request, error);
+		reply(request);
+		return;
+	}
+	PG_END_TRY();
 	pass_slot(slot, TURN_OF_LEDGER);
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	if (slot->turn == TURN_OF_LEDGER && slot->taken_by == NO_WORKER)
@@ -325,6 +355,7 @@ work_for_ledger(int self)
 		Request		requests[MOST_TOGETHER];
 		int			count;
 
+		QueryCancelPending = false;	/* a cancel is for what is under way, and here nothing is */
 		CHECK_FOR_INTERRUPTS();
 		if (ConfigReloadPending)
 		{

@@ -236,7 +236,8 @@ next_slot(int self, bool *begun)
 	{
 		Slot	   *slot = &shared->slots[n];
 
-		if (slot->turn != turn || slot->taken_by != NO_WORKER || slot->database != worker->database)
+		if (slot->turn != turn || slot->taken_by != NO_WORKER || slot->database != worker->database ||
+			(slot->lost && !slot->abandoned))
 			continue;
 		/* a conversation stays with the worker that knows it; one that is to leave begins none */
 		if (turn == TURN_OF_GATE && slot->keeper != self && (slot->keeper != NO_WORKER || worker->dismissed))

@@ -321,6 +321,43 @@ run_statements(Message from, StringInfo to)
 
 /* ---- the answer */
 
+/* A notice that the encoding of the client has no characters for must not take the answer with it, which is paid for. */
+static char *
+sendable(char *words)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool fits = true;
+	StringInfoData plain;
+
+	if (pg_get_client_encoding() == GetDatabaseEncoding())
+		return words;
+	PG_TRY();
+	{
+		(void) pg_server_to_client(words, strlen(words));
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		fits = false;
+	}
+	PG_END_TRY();
+	if (fits)
+		return words;
+	initStringInfo(&plain);
+	for (const char *from = words; *from != '\0';)
+	{
+		int			length = pg_mblen(from);
+
+		if (length == 1)
+			appendStringInfoChar(&plain, *from);
+		else
+			appendStringInfoString(&plain, strncmp(from, "\302\261", 2) == 0 ? "+-" : "?");
+		from += length;
+	}
+	return plain.data;
+}
+
 static void
 tell_notices(Message from)
 {
@@ -331,6 +368,8 @@ tell_notices(Message from)
 		int			kind = pq_getmsgbyte(from);
 		char	   *words = receive_text(from);
 
+		if (kind != 'L')
+			words = sendable(words);
 		ereport(kind == 'N' ? NOTICE : kind == 'W' ? WARNING : LOG_SERVER_ONLY, (errmsg_internal("%s", words)));
 	}
 }

@@ -90,3 +90,44 @@ def answered(session: Connection, way: str) -> bool:
             raise
         return False
     return True
+
+
+def test_a_gate_worker_that_ends_while_the_ledger_charges_leaves_other_questions_alone(
+    town: Town, admin: Connection
+) -> None:
+    """The ledger worker still has the slot of the first question when the second one is asked."""
+    first, second, locker = town.asker("query()"), town.asker("query()"), town.database.connect(autocommit=False)
+    lost, paid = next(numbers), next(numbers)
+    ask(first, "query()")
+    locker.execute("SELECT FROM discreet._budget WHERE dataset = 'citizens' FOR UPDATE")
+    question = Asking(lambda: ask(first, "query()", number=lost))
+    waited_for(lambda: is_blocked(admin, locker) or not question.is_alive())
+    gates = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'discreet gate'"
+    assert len(admin.execute(gates).fetchall()) > 0
+    assert question.end() == "DP007"
+    other = Asking(lambda: ask(second, "query()", number=paid))
+    waited_for(lambda: is_blocked(admin, locker) or not other.is_alive())
+    locker.rollback()
+    assert other.end() == "answered"
+    assert town.charges_of(paid) == 1
+    assert town.charges_of(lost) <= 1
+    town.charged()
+
+
+@pytest.mark.parametrize("encoding", ["LATIN2", "KOI8R", "WIN874"])
+def test_a_client_whose_encoding_has_no_plus_minus_sign_gets_its_answer(town: Town, encoding: str) -> None:
+    session = town.asker("plain SQL")
+    session.execute(f"SET client_encoding = '{encoding}'")
+    heard: list[str] = []
+    session.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+    ask(session, "plain SQL")
+    assert "95 % error: count +-" in heard[0]
+
+
+def test_a_cancel_of_an_idle_worker_changes_nothing(town: Town, admin: Connection) -> None:
+    session = town.asker("query()")
+    ask(session, "query()")
+    before = set(admin.execute(WORKERS).fetchall())
+    admin.execute(f"SELECT pg_cancel_backend(pid) FROM ({WORKERS}) AS worker")
+    ask(session, "query()")
+    assert before <= set(admin.execute(WORKERS).fetchall())

@@ -17,6 +17,7 @@ READING = frozenset(["describe", "recall", "left", "shortage", "audit_read"])
 # what gives numbers away, or leads to it
 GIVING = frozenset(["charge_question", "charge_personal", "recall", "audit_read", "audit_record", "audit_base"])
 
+LOCK_NOT_AVAILABLE = "55P03"
 UNREACHABLE = (
     codes.LEDGER_UNREACHABLE.sqlstate,
     "the ledger is not reachable: no charge, no answer",
@@ -59,6 +60,12 @@ def read_here(session: Session, operation: str, request: str) -> str | None:
         code, _, hint, *_ = error.spidata  # type: ignore[attr-defined]
         if sqlstate(code).startswith("DP"):
             raise SessionError(sqlstate(code), str(error), hint) from None
+        if sqlstate(code) == LOCK_NOT_AVAILABLE:
+            raise SessionError(
+                codes.LEDGER_UNREACHABLE.sqlstate,
+                "a table or view of the question is locked by another transaction: no charge, no answer",
+                "Try again.",
+            ) from None
         session.log(f"discreet: ledger: {error}")
         raise SessionError(*UNREACHABLE) from None
     return answer

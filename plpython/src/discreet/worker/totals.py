@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator
 from typing import Any
 
+from discreet.gate.finish import built
 from discreet.gate.measurements import Measurement
 from discreet.gate.plan import Plan
 from discreet.gate.run import Statement, statements
@@ -58,8 +59,6 @@ def rows(session: Session, statement: Statement, role: int) -> Iterator[list[Any
 
 def as_texts(statement: Statement) -> list[str]:
     """Its ways, each row as one text."""
-    names = ", ".join(f"c{n}" for n in range(statement.columns))
-    return [
-        f"SELECT pg_catalog.jsonb_build_array({names})::pg_catalog.text FROM ({sql}) AS t({names})"
-        for sql in statement.ways
-    ]
+    columns = [f"c{n}" for n in range(statement.columns)]
+    names, row = ", ".join(columns), built("jsonb_build_array", columns)
+    return [f"SELECT ({row})::pg_catalog.text FROM ({sql}) AS t({names})" for sql in statement.ways]
