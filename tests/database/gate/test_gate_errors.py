@@ -35,8 +35,7 @@ def test_a_refusal_says_what_and_what_to_do(
 @pytest.mark.parametrize(
     "around",
     ["SELECT count(*) FROM hr.employee LIMIT -1", "SELECT count(*) FROM hr.employee OFFSET -1",
-     "SELECT count(*), repeat('x', 2000000000) FROM hr.employee", "SELECT count(*), 'x'::int FROM hr.employee",
-     f"SELECT {', '.join(f'count(*) FILTER (WHERE salary > {n})' for n in range(101))} FROM hr.employee"],
+     "SELECT count(*), repeat('x', 2000000000) FROM hr.employee", "SELECT count(*), 'x'::int FROM hr.employee"],
 )  # fmt: skip
 def test_what_fails_around_every_answer_fails_before_it_is_paid(asker: Asker, around: str) -> None:
     with refused("DP001", "PostgreSQL does not understand the question", "Check types and names."):
@@ -61,6 +60,12 @@ def test_a_threshold_that_cannot_be_computed_is_refused_before_it_is_paid(asker:
         assert asker.charges() == []
     finally:
         asker.admin.execute(change.format(held))
+
+
+def test_a_question_may_have_more_aggregates_than_a_function_has_arguments(asker: Asker) -> None:
+    counts = ", ".join(f"count(*) FILTER (WHERE salary > {n}) AS c{n}" for n in range(101))
+    (row,) = asker.json(f"SELECT {counts} FROM hr.employee", 1)
+    assert len(row) == 101
 
 
 def test_an_exhausted_budget_says_how_much_is_left(asker: Asker) -> None:
