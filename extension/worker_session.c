@@ -1,6 +1,6 @@
 /*
  * worker_session.c: language discreet_worker. The body of such a function names an entry of the Python package
- * discreet.worker; the session sends it the arguments, runs the statements that come back, one after the other, and gets
+ * discreet.worker (a test compares them); the session sends it the arguments, runs the statements that come back, one after the other, and gets
  * the rows of the answer in the end. So a session that asks needs no Python.
  *
  * Statements come from the gate worker only: they are the gate's own. Each runs in a subtransaction, and what it fails with
@@ -32,7 +32,6 @@
 #include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(discreet_worker_call_handler);
-PG_FUNCTION_INFO_V1(discreet_worker_validator);
 
 extern Datum discreet_named_types(PG_FUNCTION_ARGS);
 
@@ -615,11 +614,4 @@ discreet_worker_call_handler(PG_FUNCTION_ARGS)
 	pgWalUsage = wal;
 	columns_of_call_around(around);
 	return result;
-}
-
-/* The body is the name of an entry; a test holds the names against discreet.worker.entry. */
-Datum
-discreet_worker_validator(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_VOID();
 }
