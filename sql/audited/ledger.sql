@@ -1,4 +1,4 @@
--- The history of audited tables, on the ledger's connection: read there, and written only where nothing came in between.
+-- The history of audited tables, by the ledger worker: read there, and written only where nothing came in between.
 
 -- discreet._ledger_audit_read: what came after a position. request: relation, after.
 -- answer: seed, position (how far the history has come; null, perhaps with the unit's old type: nothing can be said), start (from

@@ -1,4 +1,4 @@
--- discreet._ledger: calls discreet._ledger_<operation> on the connection that the C module holds; what it writes is committed.
+-- discreet._ledger: calls discreet._ledger_<operation> by the ledger worker; what it writes is committed.
 CREATE FUNCTION discreet._ledger(operation name, request jsonb)
 RETURNS jsonb
 LANGUAGE c
@@ -9,9 +9,9 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'discreet_ledger';
 COMMENT ON FUNCTION discreet._ledger(name, jsonb) IS
-'Calls discreet._ledger_<operation> on the connection that the C module holds; what it writes is committed.';
+'Calls discreet._ledger_<operation> by the ledger worker; what it writes is committed.';
 
--- discreet._ledger_ping: says who the ledger connection is.
+-- discreet._ledger_ping: says who runs the ledger.
 CREATE FUNCTION discreet._ledger_ping(request jsonb)
 RETURNS jsonb
 LANGUAGE sql
@@ -27,7 +27,7 @@ AS $sql$
         'read_only', pg_is_in_recovery(),
         'echo', request)
 $sql$;
-COMMENT ON FUNCTION discreet._ledger_ping(jsonb) IS 'Says who the ledger connection is, and whether it can write.';
+COMMENT ON FUNCTION discreet._ledger_ping(jsonb) IS 'Says who runs the ledger, and whether it can write.';
 
 -- What every charge runs is PL/pgSQL: its plans are kept for the session, where an SQL function is planned at each call.
 

@@ -20,7 +20,7 @@ COMMENT ON ROLE discreet_curator IS 'discreet: declares what is protected and wh
 COMMENT ON ROLE discreet_analyst IS 'discreet: may ask questions about datasets in which it holds a budget.';
 COMMENT ON ROLE discreet_auditor IS 'discreet: sees all charges and refusals, and verifies the log.';
 COMMENT ON ROLE discreet_trusted IS 'discreet: may give labels when it writes to multilevel tables, and declassify.';
-COMMENT ON ROLE discreet_ledger IS 'discreet: what the ledger connection runs as; may execute the _ledger_ functions, nothing else.';
+COMMENT ON ROLE discreet_ledger IS 'discreet: what the ledger worker runs as; may execute the _ledger_ functions, nothing else.';
 
 -- discreet._call_handler: runs PL/Python; its errors come without a Python traceback.
 CREATE FUNCTION discreet._call_handler()

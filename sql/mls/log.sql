@@ -12,7 +12,7 @@ AS $sql$
 $sql$;
 COMMENT ON FUNCTION discreet._label_event_hash(bytea, discreet._label_event) IS 'What binds an event to the one before it.';
 
--- discreet._ledger_label_event: writes an event down, on the ledger's connection, which commits it.
+-- discreet._ledger_label_event: writes an event down, by the ledger worker, which commits it.
 CREATE FUNCTION discreet._ledger_label_event(request jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql
