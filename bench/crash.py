@@ -97,10 +97,11 @@ WAYS = (
     gate("crash_alice", "hermit"),
 )
 
-NO_BUDGET, NO_LEDGER, CANCELLED = "DP003", "DP007", "57014"
+# TOUCHED: a worker was cancelled or terminated between the charge and the answer, which is paid for and lost
+NO_BUDGET, NO_LEDGER, TOUCHED, CANCELLED = "DP003", "DP007", "DP000", "57014"
 # the session is terminated, the server crashed, is starting or has no connection left; None: the connection is lost
 GONE = {"57P01", "57P02", "57P03", "53300", None}
-EXPECTED = GONE | {NO_BUDGET, NO_LEDGER, CANCELLED}
+EXPECTED = GONE | {NO_BUDGET, NO_LEDGER, TOUCHED, CANCELLED}
 
 
 # -- journals, and what is held against them
@@ -118,7 +119,7 @@ class Journal:
     @property
     def finished(self) -> int:
         """How many questions came to an end by the server's word, whatever it was."""
-        refused = sum(self.ended[state] for state in (NO_BUDGET, NO_LEDGER, CANCELLED))
+        refused = sum(self.ended[state] for state in (NO_BUDGET, NO_LEDGER, TOUCHED, CANCELLED))
         return refused + sum(len(answers) for answers in self.answers.copy().values())
 
     def owed(self, question: Question) -> int:
