@@ -5,6 +5,7 @@
  *   python_limits.c     bounds the arguments of Python code, and lets a cancel through to it
  *   hooks.c             the hooks, by which every statement comes through the module, and whom nothing here concerns
  *   core_follow.c       notes what happens to tables that discreet knows, so that what is declared follows
+ *   core_catalog.c      the version of the catalogs and declarations, as this process knows them
  *   numbering.c         numbers for persons, groups and what each person has in each
  *   budget_ledger.c     calls of the ledger, by which charges commit on their own
  *   worker.h            background workers that charge and think for all sessions: worker_*.c
@@ -127,6 +128,9 @@ extern SessionState session_state;
 extern void install_hooks(void);
 extern void forget_session(void);
 extern void watch_runs(void);
+
+/* core_catalog.c */
+extern uint64 catalog_version(void);
 
 /* core_follow.c */
 typedef void (*RowTaker) (Relation table, TupleTableSlot *slot, void *argument);

@@ -38,8 +38,8 @@ typedef struct Code
 static Code
 current_code(void)
 {
-	Oid			types[] = {INT8OID, TEXTOID, BYTEAOID};
-	Code		code = {.function = own_function("_worker_step", 3, types)};
+	Oid			types[] = {INT8OID, TEXTOID, INT8OID, BYTEAOID};
+	Code		code = {.function = own_function("_worker_step", lengthof(types), types)};
 	HeapTuple	tuple;
 
 	if (!OidIsValid(code.function))
@@ -65,6 +65,7 @@ step(Oid function, uint64 conversation, const char *sender, Message message)
 {
 	bytea	   *request = MemoryContextAllocHuge(CurrentMemoryContext, VARHDRSZ + message->len);
 	bytea	   *reply;
+	uint64		catalog = catalog_version();	/* not newer than the snapshot */
 	int			depth;
 	MemoryContext before;
 
@@ -73,8 +74,8 @@ step(Oid function, uint64 conversation, const char *sender, Message message)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	enable_timeout_after(STATEMENT_TIMEOUT, WATCHDOG_MS);
 	depth = begin_python();
-	reply = DatumGetByteaP(OidFunctionCall3(function, Int64GetDatum(conversation), CStringGetTextDatum(sender),
-											PointerGetDatum(request)));
+	reply = DatumGetByteaP(OidFunctionCall4(function, Int64GetDatum(conversation), CStringGetTextDatum(sender),
+											Int64GetDatum(catalog), PointerGetDatum(request)));
 	end_python(depth);
 	disable_timeout(STATEMENT_TIMEOUT, false);
 	before = MemoryContextSwitchTo(MessageContext);

@@ -97,6 +97,13 @@ read_setting(const char *name)
 	return GetConfigOptionByName(name, NULL, false);
 }
 
+/* The version of the catalogs as this session knows them; no other session has the same. */
+static char *
+own_catalog_version(void)
+{
+	return psprintf("%d " INT64_FORMAT " " UINT64_FORMAT, MyProcPid, MyStartTimestamp, catalog_version());
+}
+
 /* Entry, facts, named columns, arguments. */
 static void
 write_question(StringInfo to, FunctionCallInfo fcinfo, const char *search_path)
@@ -114,7 +121,7 @@ write_question(StringInfo to, FunctionCallInfo fcinfo, const char *search_path)
 	body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &null);
 	send_text(to, TextDatumGetCString(body));
 
-	pq_sendint32(to, 10);
+	pq_sendint32(to, 11);
 	send_fact(to, "user", GetUserNameFromId(GetSessionUserId(), false));
 	send_fact(to, "search_path", search_path);
 	send_fact(to, "discreet.level", read_setting("discreet.level"));
@@ -122,6 +129,7 @@ write_question(StringInfo to, FunctionCallInfo fcinfo, const char *search_path)
 	send_fact(to, "transaction_isolation", read_setting("transaction_isolation"));
 	send_fact(to, "server_encoding", GetDatabaseEncodingName());
 	send_fact(to, "now", timestamptz_to_str(GetCurrentTransactionStartTimestamp()));
+	send_fact(to, "catalog", own_catalog_version());
 	send_fact(to, "explained", being_explained() ? "t" : NULL);
 	send_fact(to, "citus", OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE)) ? "t" : NULL);
 	send_fact(to, "remote", ledger_conninfo != NULL && *ledger_conninfo != '\0' ? "t" : NULL);
@@ -546,6 +554,8 @@ converse(FunctionCallInfo fcinfo, Slot *slot, const char *search_path)
 		}
 		resetStringInfo(&message);
 		run_statements(reply, &message);
+		/* once they have run: what they locked was there before the version was taken */
+		send_text(&message, own_catalog_version());
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);

@@ -251,6 +251,33 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._follow(oid[]) IS
 'What is declared of these relations follows what the catalog says of them now; a unit column cannot be dropped.';
 
+-- discreet._declarations_changed: what gate workers and sessions have kept of declarations is read again.
+CREATE FUNCTION discreet._declarations_changed()
+RETURNS trigger
+LANGUAGE c
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_declarations_changed';
+COMMENT ON FUNCTION discreet._declarations_changed() IS 'Lets gate workers and sessions read declarations again.';
+
+DO $plpgsql$
+DECLARE
+    source text;
+BEGIN
+    -- charges write to _budget as well, but only what is spent
+    FOREACH source IN ARRAY ARRAY['UPDATE ON discreet._dataset', 'UPDATE ON discreet._protected_table',
+            'UPDATE ON discreet._protected_column', 'UPDATE ON discreet._multilevel_table', 'UPDATE ON discreet._multilevel_reference',
+            'UPDATE OF dataset, role, granted, epsilon_limit, delta_limit, amount_limit ON discreet._budget'] LOOP
+        EXECUTE pg_catalog.format(
+            'CREATE TRIGGER _declarations_changed AFTER INSERT OR DELETE OR TRUNCATE OR %s
+             FOR EACH STATEMENT EXECUTE FUNCTION discreet._declarations_changed()', source);
+        EXECUTE pg_catalog.format('ALTER TABLE %s ENABLE ALWAYS TRIGGER _declarations_changed',
+                                  pg_catalog.split_part(source, ' ON ', 2));
+    END LOOP;
+END
+$plpgsql$;
+
 -- discreet._known_tables_changed: lets all sessions read again of which relations something is known.
 CREATE FUNCTION discreet._known_tables_changed()
 RETURNS trigger

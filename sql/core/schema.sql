@@ -50,7 +50,7 @@ HANDLER discreet._worker_call_handler;
 COMMENT ON LANGUAGE discreet_worker IS 'Functions that a gate worker computes; the body is the name of an entry in discreet.worker.';
 
 -- discreet._worker_step: a step of a gate worker, which alone calls it.
-CREATE FUNCTION discreet._worker_step(conversation bigint, sender text, message bytea)
+CREATE FUNCTION discreet._worker_step(conversation bigint, sender text, catalog bigint, message bytea)
 RETURNS bytea
 LANGUAGE plpython3u
 VOLATILE
@@ -63,9 +63,9 @@ AS $python$
     from discreet.core.parser import load_parser
     load_parser()
     from discreet.worker.steps import step
-    return step(plpy, conversation, sender, message)
+    return step(plpy, conversation, sender, catalog, message)
 $python$;
-COMMENT ON FUNCTION discreet._worker_step(bigint, text, bytea) IS 'A step of a gate worker: takes a message, and gives the next one.';
+COMMENT ON FUNCTION discreet._worker_step(bigint, text, bigint, bytea) IS 'A step of a gate worker: takes a message, and gives the next one.';
 
 -- discreet._caller: the role that a SECURITY DEFINER function acts for.
 CREATE FUNCTION discreet._caller()

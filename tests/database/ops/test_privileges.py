@@ -284,6 +284,7 @@ EXPECTED = """
  -       -       -       -       -       -       _follow_audits()
  -       -       -       -       -       -       _follow_parts()
  -       -       -       -       -       -       _forget()
+ -       -       -       -       -       -       _declarations_changed()
  -       -       -       -       -       -       _known_tables_changed()
  -       -       -       -       -       -       _load_before_ddl()
  -       -       -       -       -       -       _holds_budget()

@@ -24,7 +24,7 @@ def rows(*values: str) -> bytes:
     message = Writer().letter("R").number(1).text("x").number(25).number(len(values))
     for value in values:
         message.text(value)
-    return message.message()
+    return message.text("catalog").message()
 
 
 def asked(reply: bytes) -> str:
@@ -70,29 +70,29 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_conversations_do_not_mix() -> None:
-    assert asked(steps.step(WORKER, 1, "S", question("echo"))) == "SELECT 1"
-    assert asked(steps.step(WORKER, 2, "S", question("echo"))) == "SELECT 1"
-    assert asked(steps.step(WORKER, 1, "S", rows("a"))) == "SELECT 2"
-    assert asked(steps.step(WORKER, 2, "S", rows("b"))) == "SELECT 2"
+    assert asked(steps.step(WORKER, 1, "S", 0, question("echo"))) == "SELECT 1"
+    assert asked(steps.step(WORKER, 2, "S", 0, question("echo"))) == "SELECT 1"
+    assert asked(steps.step(WORKER, 1, "S", 0, rows("a"))) == "SELECT 2"
+    assert asked(steps.step(WORKER, 2, "S", 0, rows("b"))) == "SELECT 2"
     for number, answer in ((2, "nora b d"), (1, "nora a c")):
-        reply = steps.step(WORKER, number, "S", rows("c" if number == 1 else "d"))
+        reply = steps.step(WORKER, number, "S", 0, rows("c" if number == 1 else "d"))
         assert reply == b"F" + Writer().number(0).letter("V").number(1).texts([answer]).message()
 
 
 def test_a_statement_that_fails_can_be_caught() -> None:
-    steps.step(WORKER, 1, "S", question("caught"))
-    failed = Writer().letter("E").text("22012").text("division by zero").text(None).message()
-    assert steps.step(WORKER, 1, "S", failed)[:1] == b"F"
+    steps.step(WORKER, 1, "S", 0, question("caught"))
+    failed = Writer().letter("E").text("22012").text("division by zero").text(None).text("catalog").message()
+    assert steps.step(WORKER, 1, "S", 0, failed)[:1] == b"F"
 
 
 def test_a_refusal_comes_with_what_was_said_before_it() -> None:
-    reader = Reader(steps.step(WORKER, 1, "S", question("refused"))[1:])
+    reader = Reader(steps.step(WORKER, 1, "S", 0, question("refused"))[1:])
     assert (reader.number(), reader.letter(), reader.text()) == (1, "N", "heard")
     assert (reader.letter(), reader.text(), reader.text(), reader.text()) == ("E", "DP001", "no", "never")
 
 
 def test_an_error_that_was_not_foreseen_tells_its_words_to_the_log_only() -> None:
-    reader = Reader(steps.step(WORKER, 1, "S", question("broken"))[1:])
+    reader = Reader(steps.step(WORKER, 1, "S", 0, question("broken"))[1:])
     assert (reader.number(), reader.letter()) == (1, "L")
     assert "secret" in str(reader.text())
     assert (reader.letter(), reader.text()) == ("E", "XX000")
@@ -100,12 +100,12 @@ def test_an_error_that_was_not_foreseen_tells_its_words_to_the_log_only() -> Non
 
 
 def test_the_session_finishes_the_answer() -> None:
-    reply = steps.step(WORKER, 1, "S", question("finished"))
+    reply = steps.step(WORKER, 1, "S", 0, question("finished"))
     assert reply == b"F" + Writer().number(0).letter("F").text("SELECT $1").text("[[1]]").message()
 
 
 def test_nothing_is_kept_of_an_abandoned_conversation() -> None:
-    steps.step(WORKER, 1, "S", question("echo"))
+    steps.step(WORKER, 1, "S", 0, question("echo"))
     assert list(steps.CONVERSATIONS) == [1]
-    assert steps.step(WORKER, 1, "A", b"") == b""
-    assert steps.step(WORKER, 7, "A", b"") == b""
+    assert steps.step(WORKER, 1, "A", 0, b"") == b""
+    assert steps.step(WORKER, 7, "A", 0, b"") == b""

@@ -17,7 +17,6 @@ from discreet.core.errors import (
     TouchedDataError,
     UndefinedObjectError,
 )
-from discreet.worker.acting import acting_role
 from discreet.worker.session import run
 
 Answer = TypeVar("Answer")
@@ -72,7 +71,7 @@ def question(
     schema: Any,
     harmless: frozenset[str],
     parameters: tuple[str | None, ...],
-    described: dict[str, Any],
+    described: Any,
     noisily: Callable[[], Any],
 ) -> Any:
     """The question, found answerable by text and catalog; or what stands in for it under the noisy policy."""
@@ -96,8 +95,8 @@ def question(
         if protection.fallback is None or not protection.may_ask:
             raise
         return instead(error, noisily)
-    asked = AuditedAsked(plan, acting_role(gate.session, described["relations"]), protection)
-    gate.check([statement_sql(asked.plan, ())], asked, described["relations"], [])
+    asked = AuditedAsked(plan, gate.acting(described), protection)
+    gate.check([statement_sql(asked.plan, ())], asked, [])
     return asked
 
 

@@ -9,11 +9,11 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from discreet.core.declarations import ENCODING, OTHER_DATABASE
@@ -26,14 +26,29 @@ from discreet.core.errors import (
     TouchedDataError,
 )
 from discreet.core.verdicts import judges
+from discreet.dp.exact import decimal_above
+from discreet.dp.price import Price, parse_epsilon
+from discreet.gate.accuracy import accuracy
 from discreet.gate.column_names import LONGEST_NAME
+from discreet.gate.exactness import errors_told, widest_error
 from discreet.gate.finish import rows_sql
+from discreet.gate.lint import findings
+from discreet.gate.measure import Terms, domain_groups, measure
+from discreet.gate.parse import function_names, parse
+from discreet.gate.plan import plan as plan_of
+from discreet.gate.refusal import quoting
+from discreet.gate.run import statements
+from discreet.gate.schema import named_relations, schema_from_json
+from discreet.gate.times import with_moment
+from discreet.gate.values import identifier, literal
 from discreet.worker import audited, citus, personal
 from discreet.worker.acting import acting_role, refuse_unstartable, starts
 from discreet.worker.audited import AuditedAsked
+from discreet.worker.kept import Kept
 from discreet.worker.ledger import call_ledger
 from discreet.worker.session import Doing, Finish, Rows, Session, SessionError, Statement, run
 from discreet.worker.session_label import SessionLabel, held_label, hold_level, label_of_words
+from discreet.worker.totals import as_texts, totals
 from discreet.worker.trusted import look, trusted
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
@@ -46,8 +61,30 @@ MOST_LOOKS = 3
 
 
 @dataclass(frozen=True)
+class Names:
+    """What a question names, and the schemas in which names without one are looked for."""
+
+    path: tuple[str, ...]
+    relations: tuple[tuple[str | None, str], ...]
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Described:
+    """What names mean. `places`: which tables that are, and their parts; all else is in `digest`, too."""
+
+    meaning: dict[str, Any]
+    places: list[str]
+    digest: str
+    weight: int
+
+    def at(self, label: int) -> Described:
+        return replace(self, digest=f"{self.digest} at {label}")
+
+
+@dataclass(frozen=True)
 class Asked:
-    """A question that was found answerable, and its price."""
+    """A question that was found answerable, and its price; `terms` are those of each grouping set."""
 
     plan: Any
     epsilon: Fraction
@@ -55,17 +92,32 @@ class Asked:
     delta: Fraction
     price: Any
     key: str
-    texts: dict[int, list[str]]
-    acting: int
+    terms: list[Any]
+    texts: dict[int, list[str]] = field(default_factory=dict)
+    acting: int = 0
 
-    @cached_property
-    def terms(self) -> list[Any]:
-        """Of each grouping set."""
-        from discreet.gate.measure import Terms
 
-        keys, sets = self.plan.grouping.keys, self.plan.grouping.sets
-        unknown = sum(any(keys[k].domain is None for k in some) for some in sets)
-        return [Terms.of(self.plan, self.price, self.delta / max(unknown, 1), some) for some in sets]
+def terms_of(plan: Any, price: Any, delta: Fraction) -> list[Any]:
+    keys, sets = plan.grouping.keys, plan.grouping.sets
+    unknown = sum(any(keys[k].domain is None for k in some) for some in sets)
+    return [Terms.of(plan, price, delta / max(unknown, 1), some) for some in sets]
+
+
+def names_of(tree: Any) -> tuple[tuple[tuple[str | None, str], ...], tuple[str, ...]]:
+    return tuple(named_relations(tree)), tuple(sorted(function_names(tree)))
+
+
+def weight(described: dict[str, Any]) -> int:
+    return len(json.dumps(described))
+
+
+# characters, about; a worker serves a few databases' worth of tools
+MOST_KEPT = 16_000_000
+NAMED: Kept[tuple[tuple[tuple[str | None, str], ...], tuple[str, ...]]] = Kept(MOST_KEPT)
+TOLD: Kept[dict[str, Any]] = Kept(MOST_KEPT)
+DESCRIBED: Kept[Described] = Kept(MOST_KEPT)
+PLANNED: Kept[Asked] = Kept(MOST_KEPT)
+ACTING: Kept[int] = Kept(10_000)
 
 
 @dataclass(frozen=True)
@@ -101,8 +153,9 @@ class Gate:
         self.session = session
         self.finish_sql = finish
         self.label: SessionLabel | None = None
-        self.under_lock: Iterable[Any] = ()
-        self._planned_on: tuple[tuple[Any, ...], dict[str, Any]] | None = None
+        self._described_at: tuple[int, str | None] | None = None
+        self._planned_on: tuple[Names, Described] | None = None
+        self._moment_used = False
 
     # -- answering
 
@@ -121,7 +174,7 @@ class Gate:
             asked, rows = self.released(sql, wish, path, fresh)
         return Finish(self.finish_sql(asked.plan), json.dumps(rows))
 
-    def released(self, sql: str, wish: Wish, path: list[str], fresh: bool) -> tuple[Any, list[list[object]]]:
+    def released(self, sql: str, wish: Wish, path: tuple[str, ...], fresh: bool) -> tuple[Any, list[list[object]]]:
         """A question with its released numbers: from the store, or paid, measured and stored."""
         started = time.monotonic()
         asked = self.refusable(sql, lambda: self.question(sql, wish, path))
@@ -159,7 +212,6 @@ class Gate:
 
     def opened(self, sql: str, epsilon: Decimal | None, cursor: str) -> None:
         """Opens a cursor of this name on the answer, for the rest of the transaction."""
-        from discreet.gate.values import identifier, literal
 
         with self.own_search_path() as path:
             self.refuse_cursor(cursor)  # before the question is charged
@@ -192,7 +244,6 @@ class Gate:
 
     def lint(self, sql: str) -> list[tuple[str, str, str]]:
         """The refusal, if there is one, or what the asker may not expect."""
-        from discreet.gate.lint import findings
 
         with self.own_search_path() as path:
             try:
@@ -203,61 +254,136 @@ class Gate:
 
     # -- stages
 
-    def parsed(self, sql: str) -> tuple[Any, list[tuple[str | None, str]], set[str]]:
-        """The tree of a question, and the names of relations and functions in it."""
-        from discreet.gate.parse import function_names, parse
-        from discreet.gate.schema import named_relations
-        from discreet.gate.times import with_moment
+    def named(self, sql: str, path: tuple[str, ...]) -> Names:
+        """What the question names."""
+        known = NAMED.get(sql)
+        if known is None:
+            relations, functions = names_of(self.parsed(sql))
+            known = relations, functions
+            if not self._moment_used:
+                NAMED.put(sql, known, len(sql))
+        return Names(path, *known)
 
+    def parsed(self, sql: str) -> Any:
+        """The tree of a question."""
         if sql is None:
             raise RefusedShapeError("the question is NULL", "Ask a SELECT.")
-        tree = with_moment(parse(sql), self.moment)
-        return tree, list(named_relations(tree)), function_names(tree)
+        return with_moment(parse(sql), self.moment)
 
-    def resolved(self, sql: str, path: list[str]) -> tuple[Any, dict[str, Any]]:
+    def resolved(self, sql: str, path: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
         """The tree of a question, and what its names mean."""
-        tree, relations, functions = self.parsed(sql)
-        return tree, self.looked_up(path, relations, functions)
+        return self.parsed(sql), self.looked_up(self.named(sql, path)).meaning
 
-    def question(self, sql: str, wish: Wish, path: list[str]) -> Any:
+    def question(self, sql: str, wish: Wish, path: tuple[str, ...]) -> Any:
         """What is asked, with its price.
 
         The tables are locked when the native statements are checked. What was described before may be another
         transaction's past by then, as a key that it has dropped: so it is described again under the lock.
         """
         for _ in range(MOST_LOOKS):
-            tree, relations, functions = self.parsed(sql)
-            described = self.looked_up(path, relations, functions)
-            asked = self.understood(sql, tree, described, wish, path)
-            if self.described(self.told(path, relations, functions), self.under_lock) == described:
-                self._planned_on = (path, relations, functions), described
+            names = self.named(sql, path)
+            described = self.looked_up(names)
+            asked = self.understood(sql, names, described, wish)
+            if self.still_means(names, described):
+                self._planned_on = names, described
                 return asked
         raise RefusedShapeError("the tables of the question are being altered", "Ask again.")
 
-    def understood(self, sql: str, tree: Any, described: dict[str, Any], wish: Wish, path: list[str]) -> Any:
-        from discreet.gate.parse import function_names
-        from discreet.gate.plan import plan as planned
-        from discreet.gate.refusal import quoting
-        from discreet.gate.schema import schema_from_json
-        from discreet.gate.times import with_moment
+    def understood(self, sql: str, names: Names, described: Described, wish: Wish) -> Any:
+        key = described.digest, sql, wish, names, self.setting("discreet.epsilon"), self.session_user()
+        asked = PLANNED.get(key)
+        if asked is None:
+            asked = self.planned(sql, names, described, wish)
+            if isinstance(asked, AuditedAsked):
+                return asked
+            if not self._moment_used:
+                PLANNED.put(key, asked, described.weight + len(sql))
+        return self.checked(asked, described)
 
-        schema = schema_from_json(described)
+    def planned(self, sql: str, names: Names, described: Described, wish: Wish) -> Any:
+        """The question with its price, by text and catalog alone."""
+        schema = schema_from_json(described.meaning)
         for view in schema.views.values():
             with_moment(view.select, self.moment)
         in_views = {name for view in schema.views.values() for name in function_names(view.select)}
-        harmless = {*described["harmless"], *(self.told(path, (), in_views)["harmless"] if in_views else ())}
+        of_views = Names(names.path, (), tuple(sorted(in_views)))
+        harmless = frozenset([*described.meaning["harmless"], *(self.told(of_views)["harmless"] if in_views else ())])
+        tree = self.parsed(sql)
         if schema.reaches("audited"):
             if not wish.noisily:
-                again = partial(self.question, sql, replace(wish, noisily=True), path)
+                again = partial(self.question, sql, replace(wish, noisily=True), names.path)
                 with quoting(sql):
-                    return audited.question(self, tree, schema, frozenset(harmless), wish.parameters, described, again)
+                    return audited.question(self, tree, schema, harmless, wish.parameters, described, again)
             schema = audited.under_noise(schema)
         with quoting(sql):
-            plan = planned(tree, schema, frozenset(harmless), wish.parameters)
+            plan = plan_of(tree, schema, harmless, wish.parameters)
         return self.priced(plan, described, wish)
 
-    def told(self, path: list[str], relations: Iterable[tuple[str | None, str]], functions: set[str]) -> dict[str, Any]:
+    # -- what names mean
+
+    def told(self, names: Names) -> dict[str, Any]:
         """What names mean, as the ledger sees them."""
+        request = {
+            "role": self.session_user(),
+            "path": names.path,
+            "relations": names.relations,
+            "functions": names.functions,
+        }
+        if self.session.facts["remote"]:
+            told: dict[str, Any] = self.ledger("describe", request)
+            return told
+        key = self.session.worker_catalog, self.session_user(), names
+        return TOLD.found(key, lambda: self.ledger("describe", request), weight)
+
+    def looked_up(self, names: Names) -> Described:
+        """What names mean, to the ledger and to the session."""
+        self.refuse_settings()
+        versions = self.versions()
+        # another transaction may have another snapshot
+        lasting = versions is not None and self.setting("transaction_isolation") == "read committed"
+        key = versions, self.session_user(), names
+        described = DESCRIBED.get(key) if lasting else None
+        if described is None:
+            told = self.told(names)
+            described = self.described(told, self.session.execute(*look(told["relations"])))
+            if lasting and self.versions() == versions:
+                DESCRIBED.put(key, described, described.weight)
+        if self.label is None and any(relation["multilevel"] for relation in described.meaning["relations"]):
+            self.label = held_label(self.session)
+        self._described_at = versions
+        # what is answered at a label is not what is answered at another
+        return described if self.label is None else described.at(self.label.bits)
+
+    def described(self, told: dict[str, Any], seen: Iterable[Any]) -> Described:
+        """What names mean, without what cannot be trusted; `seen`: what the session says of the relations."""
+        places = [relation["place"] for relation in told["relations"]]
+        meaning = told | {"relations": trusted(told["relations"], seen)}
+        citus.refuse_what_does_not_hold(self.session, meaning["relations"])
+        text = json.dumps(meaning, sort_keys=True)
+        return Described(meaning, places, hashlib.sha256(text.encode()).hexdigest(), len(text))
+
+    def versions(self) -> tuple[int, str | None] | None:
+        """Of the catalogs, as the worker and the session know them. None: changes can be elsewhere."""
+        if self.session.facts["remote"] or self.session.facts["citus"]:
+            return None
+        return self.session.worker_catalog, self.session.catalog
+
+    def still_means(self, names: Names, described: Described) -> bool:
+        """Whether names mean what they did when they were looked up last."""
+        versions = self.versions()
+        return (versions is not None and versions == self._described_at) or self.looked_up(names) == described
+
+    def refuse_changed(self) -> None:
+        """Raises where names no longer mean what the question was planned on, once its statements have run.
+
+        A part can join a table, and a schema take the name of another, under the locks of the question: what was read
+        is then not what was planned. Whatever was read is locked by now, so no part of it can have left again.
+        """
+        assert self._planned_on is not None
+        if not self.still_means(*self._planned_on):
+            raise TouchedDataError
+
+    def refuse_settings(self) -> None:
         if self.setting("transaction_isolation") == "serializable":
             raise RefusedShapeError(
                 "a question in a SERIALIZABLE transaction would leave locks that tell which rows it read",
@@ -268,72 +394,38 @@ class Gate:
                 "the database is not in UTF8, and a text that cannot be converted to it would end the question",
                 f"A DBA can help: {OTHER_DATABASE}",
             )
-        request = {
-            "role": self.session_user(),
-            "path": path,
-            "relations": [list(name) for name in relations],
-            "functions": sorted(functions),
-        }
-        told: dict[str, Any] = self.ledger("describe", request)
-        return told
 
-    def looked_up(
-        self, path: list[str], relations: Iterable[tuple[str | None, str]], functions: set[str]
-    ) -> dict[str, Any]:
-        """What names mean, to the ledger and to the session."""
-        told = self.told(path, relations, functions)
-        return self.described(told, self.session.execute(*look(told["relations"])))
+    def acting(self, described: Described) -> int:
+        """The role that reads the relations."""
+        relations = described.meaning["relations"]
+        versions = self.versions()
+        if versions is None or self.setting("transaction_isolation") != "read committed":
+            return acting_role(self.session, relations)
+        key = versions, described.digest
+        return ACTING.found(key, lambda: acting_role(self.session, relations), lambda _: 1)
 
-    def described(self, told: dict[str, Any], seen: Iterable[Any]) -> dict[str, Any]:
-        """What names mean, without what cannot be trusted; `seen`: what the session says of the relations."""
-        places = [relation["place"] for relation in told["relations"]]
-        described = told | {"relations": trusted(told["relations"], seen), "places": places}
-        citus.refuse_what_does_not_hold(self.session, described["relations"])
-        if self.label is None and any(relation["multilevel"] for relation in described["relations"]):
-            self.label = held_label(self.session)
-        # what is answered at a label is not what is answered at another
-        described["label"] = None if self.label is None else self.label.bits
-        return described
+    # -- the price
 
-    def refuse_changed(self) -> None:
-        """Raises where names no longer mean what the question was planned on, once its statements have run.
-
-        A part can join a table, and a schema take the name of another, under the locks of the question: what was read
-        is then not what was planned. Whatever was read is locked by now, so no part of it can have left again.
-        """
-        assert self._planned_on is not None
-        names, described = self._planned_on
-        if self.looked_up(*names) != described:
-            raise TouchedDataError
-
-    def priced(self, plan: Any, described: dict[str, Any], wish: Wish) -> Asked:
-        """A plan with its price, once the server has understood what will be run."""
+    def priced(self, plan: Any, described: Described, wish: Wish) -> Asked:
+        """A plan with its price."""
         worth = self.worth(plan, wish)
         price = price_of(plan, worth) if plan.sharing else None
         delta = self.delta(plan)
         sets = len(plan.grouping.sets)
         amount = plan.own_amount + (price.amount if price else 0)
-        described = {name: value for name, value in described.items() if name != "places"}
         fingerprint = json.dumps(
-            [plan.answer_sql, plan.key(), decimal_text(worth), wish.parameters, described],
-            sort_keys=True,
-            default=str,
+            [plan.answer_sql, plan.key(), decimal_text(worth), wish.parameters, described.digest], default=str
         )
         key = hashlib.sha256(fingerprint.encode()).hexdigest()
         if wish.with_error:  # the same question, of which more is shown
             plan = plan.with_errors()
-        if plan.personal is not None:
-            personal.refuse_other_isolation(self.setting("transaction_isolation"))
-        acting = acting_role(self.session, described["relations"])
         epsilon = plan.own_epsilon + worth
-        asked = Asked(plan, epsilon * sets, amount * sets, delta, price, key, {}, acting)
-        return self.checked(asked, described["relations"])
+        return Asked(plan, epsilon * sets, amount * sets, delta, price, key, terms_of(plan, price, delta))
 
     def worth(self, plan: Any, wish: Wish) -> Fraction:
         """Epsilon per grouping set, for what names none of its own: what is asked for within the cap, or the session's
         wish lowered to it.
         """
-        from discreet.dp.price import parse_epsilon
 
         sets, own = len(plan.grouping.sets), plan.own_epsilon
         cap = plan.source.limits.max_epsilon
@@ -367,8 +459,6 @@ class Gate:
 
     def worth_of_accuracy(self, plan: Any, accuracy: Decimal) -> Fraction:
         """The smallest epsilon, to two digits, at which every column whose half-width is known keeps to `accuracy`."""
-        from discreet.gate.exactness import widest_error
-        from discreet.gate.measure import Terms
 
         if not accuracy.is_finite() or accuracy <= 0:
             raise RefusedShapeError(f"accuracy {accuracy} is not above 0", "It is a half-width: 10 means ±10.")
@@ -405,21 +495,20 @@ class Gate:
         return single * len(unknown)
 
     def statements(self, asked: Asked, seed: int) -> list[Any]:
-        from discreet.gate.run import statements
 
         return [statement for keys in asked.plan.grouping.sets for statement in statements(asked.plan, keys, seed)]
 
-    def checked(self, asked: Asked, relations: list[dict[str, Any]]) -> Asked:
+    def checked(self, asked: Asked, described: Described) -> Asked:
         """The question, which the server has analysed: errors of types and names come before the charge."""
-        from discreet.gate.measure import domain_groups
-        from discreet.worker.totals import as_texts
-
         plan = asked.plan
+        if plan.personal is not None:
+            personal.refuse_other_isolation(self.setting("transaction_isolation"))
+        asked = replace(asked, acting=self.acting(described))
         native = [sql for statement in self.statements(asked, 0) for sql in as_texts(statement)]
         if plan.personal is not None:
             native.append(plan.personal.selection)
         domains = {place: domain_texts(key) for place, key in enumerate(plan.grouping.keys) if key.domain is not None}
-        found = self.check(native, asked, relations, list(domains.values()))
+        found = self.check(native, asked, list(domains.values()))
         listed = ([row["text"] for row in rows] for rows in found)
         asked = replace(
             asked, texts={place: list(dict.fromkeys(texts)) for place, texts in zip(domains, listed, strict=True)}
@@ -431,20 +520,16 @@ class Gate:
                 terms.check(measurement)
         return asked
 
-    def check(
-        self, native: list[str], asked: Any, relations: list[dict[str, Any]], before: list[Statement]
-    ) -> list[Rows]:
+    def check(self, native: list[str], asked: Any, before: list[Statement]) -> list[Rows]:
         """Lets the server analyse native statements, which locks their tables, start them in the name of the owner, and
         put an answer without rows together: LIMIT -1 fails there already. Gives the rows of the statements before.
-
-        What the session sees of the relations from then on is kept.
         """
         first = [(statement, ()) for statement in before]
         analysed = [(Statement(sql, doing=Doing.ANALYSE), ()) for sql in native]
         started = starts(asked.acting, native)
         finish = Statement(self.finish_sql(asked.plan), ("jsonb",)), ["[]"]
         try:
-            found = self.session.execute_all([*first, *analysed, *started, look(relations), finish])
+            found = self.session.execute_all([*first, *analysed, *started, finish])
         except SessionError as error:
             if not judges(error):
                 raise
@@ -453,12 +538,11 @@ class Gate:
             if at_start:
                 refuse_unstartable(self.session, error)
             # ln(count(*)) over an answer fails where that has no rows
-            at_finish = len(found) == len(first) + len(analysed) + len(started) + 1
+            at_finish = len(found) == len(first) + len(analysed) + len(started)
             if not (at_finish and len(asked.plan.levels) > 1 and of_values(error)):
                 raise RefusedShapeError(
                     f"PostgreSQL does not understand the question: {error}", "Check types and names."
                 ) from None
-        self.under_lock = found[len(first) + len(analysed) + len(started)]
         return found[: len(first)]
 
     def recalled(self, asked: Asked) -> list[list[object]] | None:
@@ -502,8 +586,6 @@ class Gate:
 
     def measured(self, asked: Asked) -> list[list[object]]:
         """Runs and releases. Whatever goes wrong from here on may depend on the data, and is told to the log only."""
-        from discreet.gate.measure import domain_groups, measure
-        from discreet.worker.totals import totals
 
         rows: list[list[object]] = []
         sets = asked.plan.grouping.sets
@@ -524,7 +606,6 @@ class Gate:
         return rows
 
     def stored(self, asked: Asked, rows: list[list[object]]) -> None:
-        from discreet.gate.accuracy import accuracy
 
         exact = [found.told() for found in accuracy(asked.plan, rows)]
         self.ledger("store", {"key": asked.key, "dataset": asked.plan.dataset.name, "answer": rows, "accuracy": exact})
@@ -533,7 +614,6 @@ class Gate:
 
     def tell(self, asked: Asked, paid: str, left: dict[str, Any], rows: list[list[object]]) -> None:
         """What was paid, what is left, and the 95 % error of each noisy column, from released numbers."""
-        from discreet.gate.exactness import errors_told
 
         told = errors_told(asked.plan, asked.terms, rows)
         if len(told) > MOST_TOLD:
@@ -577,6 +657,7 @@ class Gate:
 
     def moment(self) -> datetime:
         """When the transaction began."""
+        self._moment_used = True
         return datetime.fromisoformat(str(self.session.facts["now"]))
 
     def setting(self, name: str) -> str:
@@ -589,14 +670,14 @@ class Gate:
         return bool(rows[0]["yes"])
 
     @contextmanager
-    def own_search_path(self) -> Iterator[list[str]]:
+    def own_search_path(self) -> Iterator[tuple[str, ...]]:
         """The schemas that the asker searches; within a call of the gate the session itself searches pg_catalog only.
 
         A label is held for the question, and given back; an error takes it back by itself.
         """
         # not current_schemas(): the function runs as its owner, whom "$user" would mean
         named = listed_names(self.setting("search_path"))
-        yield [self.session_user() if name == "$user" else name for name in named]
+        yield tuple(self.session_user() if name == "$user" else name for name in named)
         if self.label is not None:
             hold_level(self.session, self.setting("discreet.level"))
 
@@ -609,7 +690,6 @@ def listed_names(path: str) -> list[str]:
 
 def price_of(plan: Any, worth: Fraction) -> Any:
     """What an epsilon is in the currency of the dataset."""
-    from discreet.dp.price import Price
 
     return Price.of(worth, plan.dataset.accounting)
 
@@ -628,6 +708,5 @@ def of_values(error: Exception) -> bool:
 
 def decimal_text(number: Fraction, digits: int = 28) -> str:
     """A decimal that is not less than the number."""
-    from discreet.dp.exact import decimal_above
 
     return format(decimal_above(number, digits), "f")

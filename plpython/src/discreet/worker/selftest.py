@@ -193,7 +193,7 @@ def whole_questions(
     from discreet.gate.values import identifier
 
     table = f"{identifier(schema)}.{identifier(name)}"
-    tree, described = gate.resolved(f"SELECT count(*) FROM {table}", [])
+    tree, described = gate.resolved(f"SELECT count(*) FROM {table}", ())
     for relation in described["relations"]:
         if relation["protection"] is not None:
             relation["protection"]["may_ask"] = True  # the owner may read it anyway
@@ -208,7 +208,7 @@ def whole_questions(
     refusals = []
     for text in texts:
         try:
-            plans.append(planned(gate.resolved(text, [])[0], known, frozenset({"sum", "count"})))
+            plans.append(planned(gate.resolved(text, ())[0], known, frozenset({"sum", "count"})))
         except DiscreetError as error:
             refusals.append((text, error.message))
     return plans, refusals, described["relations"]

@@ -83,13 +83,20 @@ class Finish:
 
 
 class Session:
-    """Plpy, and the facts that the session sent with its question. `worker`: the plpy of the worker itself."""
+    """Plpy, and the facts that the session sent with its question. `worker`: the plpy of the worker itself.
+
+    `worker_catalog` and `catalog` are versions of the catalogs: as the step under way sees them, and as the session saw
+    them after its last statement.
+    """
 
     Error: type[Exception] = SessionError
     SPIError: type[Exception] = SessionError
 
-    def __init__(self, worker: Plpy, facts: Mapping[str, str | None], types: list[str | None] | None) -> None:
+    def __init__(
+        self, worker: Plpy, facts: Mapping[str, str | None], types: list[str | None] | None, worker_catalog: int = 0
+    ) -> None:
         self.worker, self.facts, self.types = worker, facts, types
+        self.worker_catalog, self.catalog = worker_catalog, facts.get("catalog")
         self._notices: list[tuple[str, str]] = []
 
     # -- plpy
@@ -126,12 +133,16 @@ class Session:
                 message.text(type_name).text(parameter(value))
         reply = self._exchange("S", message)
         found: list[Rows] = []
-        for _ in calls:
+        failure: SessionError | None = None
+        while failure is None and len(found) < len(calls):
             try:
                 found.append(_rows(reply))
             except SessionError as error:
-                error.before = found
-                raise
+                failure = error
+        self.catalog = reply.text()
+        if failure is not None:
+            failure.before = found
+            raise failure
         return found
 
     def charge(self, operation: str, request: str) -> str | None:
@@ -153,7 +164,7 @@ class Session:
         return message
 
     def _exchange(self, to: str, message: Writer) -> Reader:
-        reply = getcurrent().parent.switch((to, message.message()))
+        self.worker_catalog, reply = getcurrent().parent.switch((to, message.message()))
         return Reader(reply)
 
 

@@ -22,8 +22,11 @@ ABANDONED, LAST = "A", "F"
 CONVERSATIONS: dict[int, greenlet] = {}
 
 
-def step(plpy: Plpy, conversation: int, sender: str, message: bytes) -> bytes:
-    """The next message of a conversation: a letter that says whom it is for, and the message."""
+def step(plpy: Plpy, conversation: int, sender: str, catalog: int, message: bytes) -> bytes:
+    """The next message of a conversation: a letter that says whom it is for, and the message.
+
+    `catalog`: the version of the catalogs that this step sees.
+    """
     if sender == ABANDONED:
         abandoned = CONVERSATIONS.pop(conversation, None)
         if abandoned is not None:
@@ -33,9 +36,9 @@ def step(plpy: Plpy, conversation: int, sender: str, message: bytes) -> bytes:
     try:
         if running is None:
             running = CONVERSATIONS[conversation] = greenlet(converse)
-            receiver, reply = running.switch(plpy, message)
+            receiver, reply = running.switch(plpy, catalog, message)
         else:
-            receiver, reply = running.switch(message)
+            receiver, reply = running.switch((catalog, message))
     except BaseException:
         CONVERSATIONS.pop(conversation, None)
         raise
@@ -44,14 +47,14 @@ def step(plpy: Plpy, conversation: int, sender: str, message: bytes) -> bytes:
     return bytes(receiver.encode() + reply)
 
 
-def converse(plpy: Plpy, message: bytes) -> tuple[str, bytes]:
+def converse(plpy: Plpy, catalog: int, message: bytes) -> tuple[str, bytes]:
     """From the question of a session to its answer, or to the error that it gets instead."""
     first = Reader(message)
     name = str(first.text())
     facts = {str(first.text()): first.text() for _ in range(first.number())}
     types = first.value(1009)
     arguments = [first.value(first.number()) for _ in range(first.number())]
-    session = Session(plpy, facts, types)
+    session = Session(plpy, facts, types, catalog)
     try:
         answer = ENTRIES[name](session, *arguments)
     except (DiscreetError, SessionError) as error:

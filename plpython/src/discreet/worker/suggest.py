@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.core.declarations import given
 from discreet.core.errors import UndefinedObjectError
-from discreet.worker.gate import Asked, Gate, Wish
+from discreet.worker.gate import Asked, Gate, Names, Wish
 from discreet.worker.session import Session, run
 
 NAMES = """
@@ -36,7 +36,7 @@ class BoundsGate(Gate):
         ends = Decimal(str(first)), Decimal(str(second))
         return min(ends), max(ends)
 
-    def question(self, sql: str, wish: Wish, path: list[str]) -> Asked:
+    def question(self, sql: str, wish: Wish, path: tuple[str, ...]) -> Asked:
         from discreet.gate.schema import schema_from_json
         from discreet.gate.suggest import bounds_plan
 
@@ -44,6 +44,8 @@ class BoundsGate(Gate):
         if not found:
             raise UndefinedObjectError(f"there is no table {self._relation}", "Name a protected table.")
         name = found[0]["schema"], found[0]["name"]
-        described = self.looked_up(path, [name], set())
-        self._planned_on = (path, [name], set()), described
-        return self.priced(bounds_plan(schema_from_json(described), *name, self._column), described, wish)
+        names = Names(path, (name,), ())
+        described = self.looked_up(names)
+        self._planned_on = names, described
+        plan = bounds_plan(schema_from_json(described.meaning), *name, self._column)
+        return self.checked(self.priced(plan, described, wish), described)
