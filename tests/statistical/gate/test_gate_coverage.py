@@ -96,9 +96,9 @@ def share_within(case: Case, accounting: str, part_of_width: Fraction = Fraction
     """An upper bound of the probability to be within (a part of) the half-width, true but for FALSE_ALARM."""
     plan, terms = asked(case.column, accounting)
     groups: list[tuple[str | None, ...]] = [(f"{number:06}",) for number in range(DRAWS)]
-    totals = {measurement: total(measurement, case) for measurement in plan.measurements}
+    totals = {measurement: dict.fromkeys(groups, total(measurement, case)) for measurement in plan.measurements}
     truth, inside = exact(plan, case), 0
-    for row in measure(plan, terms, groups, dict.fromkeys(groups, totals)):
+    for row in measure(plan, terms, groups, totals):
         numbers = [Fraction(str(number)) for number in row[1 : 1 + len(plan.aggregates)]]
         (error,) = row[1 + len(plan.aggregates) :]
         inside += abs(case.made(*numbers) - truth) <= Fraction(str(error)) * part_of_width

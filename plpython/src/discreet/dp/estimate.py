@@ -13,7 +13,16 @@ from fractions import Fraction
 from functools import lru_cache
 
 from discreet.core.errors import InvalidParameterError
-from discreet.dp.exact import Numeric, decimal_above, decimal_below, exact, readable, sqrt_above
+from discreet.dp.exact import (
+    Numeric,
+    decimal_above,
+    decimal_below,
+    exact,
+    readable,
+    readable_places,
+    rounded,
+    sqrt_above,
+)
 from discreet.dp.grid import Grid
 from discreet.dp.sensitivity import (
     Neighbours,
@@ -97,7 +106,8 @@ def assemble(kind: Kind, grid: Grid | None, noisy: tuple[int, ...], spreads: tup
         return max(noisy[0], 0)
     grid = needed_grid(kind, grid)
     if kind is Kind.SUM:
-        return readable(noisy[0] * grid.step, spreads[0] * grid.step)
+        step = grid.step
+        return rounded(noisy[0] * step.numerator, step.denominator, _places_of_sum(spreads[0], step))
     n = max(noisy[0], 1)
     if kind is Kind.AVG:
         return _average(grid, n, noisy[1], spreads[1])
@@ -111,10 +121,21 @@ def assemble(kind: Kind, grid: Grid | None, noisy: tuple[int, ...], spreads: tup
 
 def _average(grid: Grid, n: int, centred: int, spread: Fraction) -> Decimal:
     centred = min(max(centred, -grid.width * n), grid.width * n)
-    average = Fraction(centred + (grid.lower + grid.upper) * n, 2 * n) * grid.step
+    step, places = grid.step, _places_of_average(n, spread * grid.step)
+    average = rounded((centred + (grid.lower + grid.upper) * n) * step.numerator, 2 * n * step.denominator, places)
     # Rounding for the eye must not leave the bounds either.
     low, high = _shown_bounds(grid)
-    return min(max(readable(average, spread * grid.step / (2 * n)), low), high)
+    return min(max(average, low), high)
+
+
+@lru_cache(maxsize=64)
+def _places_of_sum(spread: Fraction, step: Fraction) -> int:
+    return readable_places(spread * step)
+
+
+@lru_cache(maxsize=4096)
+def _places_of_average(n: int, spread: Fraction) -> int:
+    return readable_places(spread / (2 * n))
 
 
 @lru_cache(maxsize=64)

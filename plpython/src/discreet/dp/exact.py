@@ -81,10 +81,18 @@ def decimal_of(value: Fraction) -> Decimal:
 
 def readable(value: Fraction, spread: Fraction) -> Decimal:
     """*value* to about a thousandth of *spread*, never coarser than a unit; for numbers already private."""
-    places = 12
-    if spread > 0:
-        # One digit for 3.32 bits; a digit too many does no harm.
-        bits = (1000 * spread.denominator).bit_length() - spread.numerator.bit_length() + 1
-        places = max(0, math.ceil(bits * math.log10(2)))
-    doubled = 2 * value.denominator
-    return Decimal(f"{(2 * value.numerator * 10**places + value.denominator) // doubled}E-{places}")
+    return rounded(value.numerator, value.denominator, readable_places(spread))
+
+
+def readable_places(spread: Fraction) -> int:
+    """The digits after the point that say about a thousandth of *spread*."""
+    if spread <= 0:
+        return 12
+    # One digit for 3.32 bits; a digit too many does no harm.
+    bits = (1000 * spread.denominator).bit_length() - spread.numerator.bit_length() + 1
+    return max(0, math.ceil(bits * math.log10(2)))
+
+
+def rounded(numerator: int, denominator: int, places: int) -> Decimal:
+    """A quotient with so many digits after the point; halves go up."""
+    return Decimal(f"{(2 * numerator * 10**places + denominator) // (2 * denominator)}E-{places}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -46,20 +47,36 @@ def accuracy(plan: Plan, rows: Sequence[Sequence[object]]) -> list[Accuracy]:
         known = [row for row in rows if row[at] is not None]
         if not known:
             continue
-        half_widths = [Fraction(str(row[at])) for row in known]
+        widths = [str(row[at]) for row in known]
         kind, relative = "expression", None
         if len(part.weights) == 1 and part.weights[0][1] == 1 and not part.slack:
             ((number, _),) = part.weights
             aggregate = plan.aggregates[number]
             kind = "sum" if aggregate.kind == "sum_of_parts" else aggregate.kind
             if aggregate.result_type in TYPES:
-                relative = share([row[keys + number] for row in known], half_widths)
-        found.append(Accuracy(column, kind, len(known), median_high(half_widths), relative))
+                relative = share([str(row[keys + number]) for row in known], widths)
+        found.append(Accuracy(column, kind, len(known), median(widths), relative))
     return found
 
 
-def share(numbers: Sequence[object], half_widths: Sequence[Fraction]) -> Fraction | None:
+def median(numbers: Sequence[str]) -> Fraction:
+    """The upper median; most rows share their number with others."""
+    left = len(numbers) // 2
+    for number, times in sorted((Fraction(text), times) for text, times in Counter(numbers).items()):
+        left -= times
+        if left < 0:
+            return number
+    raise ValueError("no numbers")
+
+
+def share(numbers: Sequence[str], widths: Sequence[str]) -> Fraction | None:
     """The median half-width as a share of its number, of those that are not 0."""
-    pairs = [(Fraction(str(number)), width) for number, width in zip(numbers, half_widths, strict=True) if number]
-    shares = [width / abs(number) for number, width in pairs if number]
-    return median_high(shares) if shares else None
+    shares = [
+        (float(width) / abs(float(number)), width, number)
+        for number, width in zip(numbers, widths, strict=True)
+        if float(number)
+    ]
+    if not shares:
+        return None
+    _, width, number = median_high(shares)
+    return Fraction(width) / abs(Fraction(number))

@@ -244,7 +244,8 @@ def errors_told(plan: Plan, terms: Sequence[Terms], rows: Sequence[Sequence[obje
         widths = [] if found.error is None else [found.error]
         if part.unknown is None:
             place = first + plan.errors.index(part.error)
-            widths = [Fraction(str(row[place])) for row in rows if row[place] is not None] or widths
+            texts = {str(row[place]) for row in rows if row[place] is not None}
+            widths = [Fraction(text) for text in texts] or widths
         ends = dict.fromkeys(written(end, 3) for end in (min(widths), max(widths))) if widths else {}
         told.append(f"{found.column} " + (" to ".join(f"±{end}" for end in ends) or "not known"))
     return told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 from pglast import ast, enums
@@ -39,12 +40,12 @@ class Key:
     def canonical(self) -> Canonical:
         return Canonical(self.value, type=self.value.type)
 
-    @property
+    @cached_property
     def canonical_domain(self) -> list[str]:
         """The SQL of the values that are known, as they are shown."""
         return [one_of_its_equals(listed(entry), self.value.family) for entry in self.domain or ()]
 
-    @property
+    @cached_property
     def in_domain(self) -> str:
         """The SQL of the condition that its value is one of those that are known."""
         if self.value.family is Family.OTHER:

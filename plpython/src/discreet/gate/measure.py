@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -11,7 +11,7 @@ from itertools import product
 from discreet.dp.estimate import Kind, assemble
 from discreet.dp.exact import decimal_above, readable, sqrt_above
 from discreet.gate.aggregates import Aggregate
-from discreet.gate.exactness import bound_of, written
+from discreet.gate.exactness import Bound, bound_of, written
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
 from discreet.gate.refusal import refuse
@@ -26,7 +26,8 @@ BITS = {"int8": 64, "bigint": 64, "integer": 32, "smallint": 16}
 LAST_REAL, LEAST_REAL = Decimal("3.4e38"), Decimal("1.2e-38")
 
 Group = tuple[str | None, ...]
-Totals = Mapping[Measurement, int | Sequence[int]]
+# of each group that has rows; of a quantile, the number in each bin
+Totals = Mapping[Measurement, Mapping[Group, int | Sequence[int]]]
 
 
 def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str]]) -> list[Group] | None:
@@ -58,7 +59,7 @@ def measure(
     plan: Plan,
     terms: Terms,
     known: list[Group] | None,
-    found: Mapping[Group, Totals],
+    found: Totals,
 ) -> list[list[object]]:
     """The rows of the answer: keys, the released number of each aggregate, the 95 % half-widths that the plan wants.
 
@@ -67,41 +68,51 @@ def measure(
     people = Measurement(Quantity.PEOPLE, Subject())
     released: dict[Measurement, dict[Group, int]] = {}
     if known is None:
-        present = {group: integer(totals.get(people, 0)) for group, totals in found.items()}
-        released[people] = terms.threshold().release(present)
+        counted = found.get(people, {})
+        every = dict.fromkeys(group for groups in found.values() for group in groups)
+        released[people] = terms.threshold().release({group: integer(counted.get(group, 0)) for group in every})
         groups = list(released[people])
     else:
         groups = known
     noises: dict[Measurement, Noise] = {}
     for measurement in plan.measurements:
         if measurement.quantity is Quantity.QUANTILE:
-            chosen = chosen_bins(measurement, terms, [found.get(group, {}) for group in groups])
+            chosen = chosen_bins(measurement, terms, groups, found.get(measurement, {}))
             released[measurement] = dict(zip(groups, chosen, strict=True))
             continue
         noises[measurement] = terms.noise(measurement)
         if measurement not in released:
-            exact = [integer(found.get(group, {}).get(measurement, 0)) for group in groups]
+            totals = found.get(measurement, {})
+            exact = [integer(totals.get(group, 0)) for group in groups]
             noisy = noises[measurement].release_many(exact)
             released[measurement] = dict(zip(groups, noisy, strict=True))
     alias = Measurement(Quantity.ROWS, Subject())
     if alias not in released and people in released:
         released[alias], noises[alias] = released[people], noises[people]
-    bounds = [bound_of(error, plan.aggregates, terms) for error in plan.errors]
-    rows: list[list[object]] = []
-    for group in sorted(groups, key=lambda keys: [(key is None, key or "") for key in keys]):
-        numbers: list[object] = []
-        counts: dict[int, int] = {}
-        for number, aggregate in enumerate(plan.aggregates):
-            if aggregate.measurements[0].quantity is Quantity.QUANTILE:
-                numbers.append(quantile(aggregate, released[aggregate.measurements[0]][group]))
-                continue
-            parts = tuple(released[m][group] for m in aggregate.measurements)
-            spreads = tuple(noises[m].spread for m in aggregate.measurements)
-            numbers.append(shown(aggregate, put_together(aggregate, parts, spreads)))
-            counts[number] = parts[0]
-        errors = [bound.after(counts) for bound in bounds]
-        rows.append([*group, *numbers, *(None if error is None else written(error) for error in errors)])
-    return rows
+    groups.sort(key=lambda keys: [(key is None, key or "") for key in keys])
+    columns: list[Iterable[object]] = [[group[key] for group in groups] for key in range(len(plan.grouping.keys))]
+    firsts: dict[int, list[int]] = {}
+    for number, aggregate in enumerate(plan.aggregates):
+        parts = [[released[m][group] for group in groups] for m in aggregate.measurements]
+        firsts[number] = parts[0]
+        if aggregate.measurements[0].quantity is Quantity.QUANTILE:
+            columns.append([quantile(aggregate, chosen) for chosen in parts[0]])
+            continue
+        spreads = tuple(noises[m].spread for m in aggregate.measurements)
+        columns.append([shown(aggregate, put_together(aggregate, some, spreads)) for some in zip(*parts, strict=True)])
+    bounds = (bound_of(error, plan.aggregates, terms) for error in plan.errors)
+    columns += [half_widths(bound, firsts, len(groups)) for bound in bounds]
+    return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in groups]
+
+
+def half_widths(bound: Bound, counts: Mapping[int, Sequence[int]], rows: int) -> list[str | None]:
+    """The 95 % half-width in each row; most rows share theirs with others."""
+    used = [counts[number] for number, _, _ in bound.averages]
+    known: dict[tuple[int, ...], str | None] = {}
+    for values in set(zip(*used, strict=True)) if used else {()}:
+        error = bound.after(dict(zip((number for number, _, _ in bound.averages), values, strict=True)))
+        known[values] = None if error is None else written(error)
+    return [known[values] for values in zip(*used, strict=True)] if used else [known[()]] * rows
 
 
 def integer(total: int | Sequence[int]) -> int:
@@ -130,12 +141,14 @@ def put_together(aggregate: Aggregate, parts: tuple[int, ...], spreads: tuple[Fr
     return decimal_above(sqrt_above(population) if kind is Kind.STDDEV else population, 6)
 
 
-def chosen_bins(measurement: Measurement, terms: Terms, found: list[Totals]) -> list[int]:
+def chosen_bins(
+    measurement: Measurement, terms: Terms, groups: Sequence[Group], found: Mapping[Group, int | Sequence[int]]
+) -> list[int]:
     """The bin of every group."""
     assert measurement.bins is not None
     choice, empty, chosen = terms.choice(measurement), [0] * measurement.bins.number, []
-    for totals in found:
-        counts = totals.get(measurement, empty)
+    for group in groups:
+        counts = found.get(group, empty)
         assert not isinstance(counts, int)
         chosen.append(choice.release(counts))
     return chosen

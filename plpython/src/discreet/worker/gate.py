@@ -9,6 +9,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -271,8 +272,8 @@ class Gate:
         return with_moment(parse(sql), self.moment)
 
     def resolved(self, sql: str, path: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
-        """The tree of a question, and what its names mean."""
-        return self.parsed(sql), self.looked_up(self.named(sql, path)).meaning
+        """The tree of a question, and what its names mean: a copy, which the caller may change."""
+        return self.parsed(sql), deepcopy(self.looked_up(self.named(sql, path)).meaning)
 
     def question(self, sql: str, wish: Wish, path: tuple[str, ...]) -> Any:
         """What is asked, with its price.

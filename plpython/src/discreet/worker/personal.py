@@ -13,7 +13,7 @@ from discreet.gate.run import statements
 from discreet.personal.budgets import price_of
 from discreet.personal.selection import Personal
 from discreet.worker.session import Session, run
-from discreet.worker.totals import Found, as_texts, put_row
+from discreet.worker.totals import Found, as_texts, put_rows
 
 RUN = """
     SELECT place, value FROM discreet._personal_run(
@@ -53,7 +53,7 @@ def totals_of_payers(session: Session, plan: Plan, epsilon: Fraction, role: int)
     found: list[Found] = [{} for _ in sets]
     for row in rows:
         keys, statement = built[row["place"]]
-        put_row(found[keys], plan, statement, json.loads(row["value"]))
+        put_rows(found[keys], plan, statement, [json.loads(row["value"])])
     return found
 
 

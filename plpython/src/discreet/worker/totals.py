@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from discreet.gate.finish import built
@@ -17,30 +17,31 @@ from discreet.worker.session import Session
 PROGRAM_LIMIT_EXCEEDED = "54000"
 
 
-Found = dict[tuple[str | None, ...], dict[Measurement, Any]]
+Found = dict[Measurement, dict[tuple[str | None, ...], Any]]
 
 
 def totals(session: Session, plan: Plan, keys: tuple[int, ...], role: int) -> Found:
     """Of every group of a grouping set, with a fresh secret for what a keyed hash chooses; read by this role."""
     found: Found = {}
     for statement in statements(plan, keys, secrets.randbits(62)):
-        for values in rows(session, statement, role):
-            put_row(found, plan, statement, values)
+        put_rows(found, plan, statement, rows(session, statement, role))
     return found
 
 
-def put_row(found: Found, plan: Plan, statement: Statement, values: list[Any]) -> None:
-    """Adds a row of a native statement to the totals."""
-    keys = statement.keys
-    texts = dict(zip(keys, values[: len(keys)], strict=True))
-    group = tuple(texts.get(position) for position in range(len(plan.grouping.keys)))
-    of_group = found.setdefault(group, {})
-    numbers = [int(number) for number in values[len(keys) :]]
-    first = statement.measurements[0]
-    if first.bins is not None:
-        of_group.setdefault(first, [0] * first.bins.number)[numbers[0]] += numbers[1]
-    else:
-        of_group.update(zip(statement.measurements, numbers, strict=True))
+def put_rows(found: Found, plan: Plan, statement: Statement, rows: Iterable[list[Any]]) -> None:
+    """Adds rows of a native statement to the totals."""
+    width = len(statement.keys)
+    places = [statement.keys.index(key) if key in statement.keys else None for key in range(len(plan.grouping.keys))]
+    columns = [found.setdefault(measurement, {}) for measurement in statement.measurements]
+    bins = statement.measurements[0].bins
+    for values in rows:
+        group = tuple([None if place is None else values[place] for place in places])
+        if bins is not None:
+            chosen, number = values[width:]
+            columns[0].setdefault(group, [0] * bins.number)[int(chosen)] += int(number)
+            continue
+        for column, number in zip(columns, values[width:], strict=True):
+            column[group] = int(number)
 
 
 def rows(session: Session, statement: Statement, role: int) -> Iterator[list[Any]]:
