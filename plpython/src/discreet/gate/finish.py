@@ -24,13 +24,11 @@ class Answered(Protocol):
 
 def rows_sql(plan: Answered) -> str:
     """The answer, in types of its own."""
-    columns = ", ".join(f"{name} {kind}" for name, kind in plan.answer_columns)
-    pairs = [f"'{name}', r -> {place}" for place, (name, _) in enumerate(plan.answer_columns)]
-    row = built("jsonb_build_object", pairs)
-    measured = (
-        f"SELECT m.* FROM pg_catalog.jsonb_array_elements($1) AS r, "
-        f"LATERAL pg_catalog.jsonb_to_record({row}) AS m({columns})"
+    columns = ", ".join(
+        f"(r OPERATOR(pg_catalog.->>) {place})::{kind} AS {name}"
+        for place, (name, kind) in enumerate(plan.answer_columns)
     )
+    measured = f"SELECT {columns} FROM pg_catalog.jsonb_array_elements($1) AS r"
     return f"WITH measured AS ({measured}) {plan.answer_sql}"
 
 
