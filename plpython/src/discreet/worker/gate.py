@@ -330,10 +330,12 @@ class Gate:
             "relations": names.relations,
             "functions": names.functions,
         }
-        if self.session.facts["remote"]:
+        versions = self.versions()
+        if versions is None:
             told: dict[str, Any] = self.ledger("describe", request)
             return told
-        key = self.session.worker_catalog, self.session_user(), names
+        # the session's version, too: a definition that it is about to replace is not answered from what was kept
+        key = versions, self.session_user(), names
         return TOLD.found(key, lambda: self.ledger("describe", request), weight)
 
     def looked_up(self, names: Names) -> Described:
