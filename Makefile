@@ -1,11 +1,17 @@
 # discreet: every target in one place. `make help` lists them.
-# A fresh Debian 12 needs git, make and python3; the rest is installed by the target that wants it.
+# A fresh Debian needs git, make and python3; the rest is installed by the target that wants it.
 
-PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
+# the PostgreSQL that is built for: the newest that is installed, or that of the Debian release
+ifndef PG_CONFIG
+PG_CONFIG := $(shell python3 dev/postgresql.py)
+endif
 SIZE ?= 1
 REPORT ?= build/report.html
 PYTEST_ARGS ?=
-PGLAST ?= 6 7 8
+PGLAST ?= 5 6 7 8
+SUITE ?= trixie
+CHROOTS ?= build/chroots
+ON ?= test
 # a process per core, each with a cluster of its own
 PYTEST = $(VENV)/pytest -n auto --dist loadfile
 
@@ -16,7 +22,7 @@ export PG_CONFIG
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test up down reset psql dsn report build install uninstall lint unit corpus database clients statistical \
-        attack-tests attacks bench bench-peers crash-loop compilecheck printcheck updatecheck reference plots imagecheck lock clean \
+        attack-tests attacks bench bench-peers crash-loop fuzz compilecheck printcheck updatecheck test-on smoke-on smoke reference plots imagecheck lock clean \
         server-packages test-packages
 
 help:  ## list every target
@@ -94,6 +100,16 @@ statistical: test-packages install  ## noise against its exact distribution, and
 attack-tests: test-packages install  ## tests of each attack of the threat model, against a plain table and against discreet
 	@$(PYTEST) tests/attacks $(PYTEST_ARGS)
 
+test-on:  ## the tests on another release of Debian, in a chroot: SUITE=trixie (PostgreSQL 17), SUITE=forky (18); CHROOTS=folder keeps them
+	@$(SUDO) env CHROOTS='$(CHROOTS)' MIRROR='$(MIRROR)' dev/chroot $(SUITE) make $(ON) PYTEST_ARGS='$(PYTEST_ARGS)'
+
+smoke-on:  ## a smoke test there: install, the corpus, the tour, a tenth of the attacks
+	@$(MAKE) -s test-on ON=smoke
+
+smoke: test-packages install corpus  ## install, the corpus, the tour, a tenth of the attacks
+	@$(PYTEST) tests/database/demo tests/database/ops/test_check_installation.py $(PYTEST_ARGS)
+	@$(PYTEST) --tenth tests/attacks $(PYTEST_ARGS)
+
 updatecheck: test-packages install  ## an upgraded install equals a fresh one
 	@$(VENV)/pytest tests/updatecheck $(PYTEST_ARGS)
 
@@ -116,6 +132,9 @@ bench-peers: test-packages install  ## the same questions asked of SmartNoise SQ
 crash-loop: test-packages install  ## 40 sessions ask while they and the server are killed; answers against charges (MINUTES=30: how long)
 	@$(VENV)/python -m bench.crash $(if $(MINUTES),--minutes $(MINUTES))
 
+fuzz: test-packages install  ## random questions with and without each of three people; exact numbers against what was planned (QUESTIONS=50000)
+	@$(VENV)/pytest -s tests/database/gate/test_neighbours_within.py -k no_more_than_planned --questions $(or $(QUESTIONS),50000)
+
 attacks: test-packages install  ## how often each attack succeeds on plain tables, naive designs and discreet (TRIES=20: more tries)
 	@$(VENV)/python -m attacks $(if $(TRIES),--tries $(TRIES))
 
@@ -131,9 +150,10 @@ imagecheck:  ## build the image without Docker, on a base of its own, and ask it
 	@$(SUDO) docker/check
 
 lock: test-packages  ## compile the lock files anew
-	@for folder in plpython dev; do (cd $$folder && ../$(VENV)/pip-compile -q --generate-hashes --strip-extras \
-	    --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
-	    -o requirements.lock requirements.in); done
+	@compile() { $(VENV)/pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url \
+	    --no-emit-find-links --no-emit-trusted-host -o $$1.lock $$1.in; }; \
+	for file in plpython/requirements dev/requirements plpython/pglast-15 plpython/pglast-16 plpython/pglast-17 plpython/pglast-18; do \
+	    compile $$file || exit 1; done
 
 clean:  ## remove what was built here
 	@$(MAKE) -s -C extension PG_CONFIG=$(PG_CONFIG) clean

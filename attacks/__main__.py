@@ -20,6 +20,7 @@ from attacks import (
     reconstruction,
     releases,
     sensitivity,
+    synthesis,
     trackers,
 )
 from attacks.attack import Family, Missing, Outcome
@@ -38,6 +39,7 @@ FAMILIES: dict[str, Callable[[Office], Family]] = {
     "beside": beside.attacks,
     "levels": levels.attacks,
     "releases": releases.attacks,
+    "synthesis": synthesis.attacks,
 }
 
 

@@ -43,6 +43,9 @@ BELOW = {
         "Settings: the rows without names; what one would do first (birthdays to the month, hashes, k without l or t,\n"
         "rounding by chance); and the functions of discreet."
     ),
+    "Synthetic tables": (
+        "Settings: rows drawn from the rows; a Bayes net of exact shares; and synthesize(), a new table for each try."
+    ),
 }
 
 

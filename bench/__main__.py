@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, fields
 
 from dev.markdown import table
 
-from bench import audited, budget, cells, ddl, dp, gate, hook, local, mls, personal, release, worker
+from bench import audited, budget, cells, ddl, dp, gate, hook, local, mls, personal, release, sealed, synthesis, worker
 from bench.clusters import throw_away_cluster
 from bench.document import RESULTS, write_document
 from bench.measure import Line, Subject
@@ -26,16 +26,20 @@ class Feature:
 
 FEATURES = {
     "dp": Feature("Noisy aggregates", dp.load, (dp.counts_sums_averages, dp.other_estimators, dp.fixed_cost)),
-    "gate": Feature("The gate", gate.load, (gate.row_level, gate.person_level, gate.fixed_cost, gate.exactness)),
+    "gate": Feature(
+        "The gate", gate.load, (gate.row_level, gate.person_level, gate.within_person, gate.fixed_cost, gate.exactness)
+    ),
     "cells": Feature("Cross tables and microdata", cells.load, (cells.suppression, cells.rounding, cells.records)),
     "ddl": Feature("DDL of everybody else", ddl.load, (ddl.commands_of_others,)),
     "hook": Feature("Statements of everybody else", hook.load, (hook.lookups,)),
     "local": Feature("Randomised responses", local.load, (local.estimators, local.responses)),
-    "mls": Feature("Multilevel tables", mls.load, (mls.scans, mls.statements, mls.copy)),
+    "mls": Feature("Multilevel tables", mls.load, (mls.scans, mls.statements, mls.copy, mls.classifying)),
     "personal": Feature(
         "Personal budgets", personal.load, (personal.everybody, personal.size, personal.wasteful_global_budget)
     ),
     "release": Feature("Releases", release.load, (release.measuring, release.anonymising, release.others)),
+    "sealed": Feature("Sealed columns", sealed.load, (sealed.scans, sealed.inserts, sealed.lookups, sealed.storage)),
+    "synthesis": Feature("Synthetic tables", synthesis.load, (synthesis.census,)),
     "audited": Feature("Audited answers", audited.load, (audited.decision, audited.usefulness)),
     "budget": Feature(
         "The ledger",

@@ -38,7 +38,7 @@ def suppression(subject: Subject) -> Iterator[Line]:
 
         def run() -> None:
             report.update(written(connection, f"""suppress('block', '{{area,branch,class}}', 'people', 5, 'safe',
-                '{HIERARCHIES}')"""))  # fmt: skip
+                '{HIERARCHIES}', counts => true)"""))  # fmt: skip
 
         taken = seconds(run)
         hidden = report["primary"] + report["complementary"]

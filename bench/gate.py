@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from bench.measure import Connection, Line, Sample, Subject, alternate, ratio, seconds
 
 ROW_LEVEL, PERSON_LEVEL, PEOPLE_PER_DAY = 1.15, 6, 1.0
+WITHIN_PERSON, PATH = 1.3, 1.5
 WARM_MILLISECONDS, FIRST_MILLISECONDS = 15, 500
 ASKER = "bench_asker"
 EPSILON = 0.01
@@ -46,6 +47,26 @@ VISITS = """
     SELECT discreet.describe_column('visit', 'ward', categories => array_agg(n::text)) FROM generate_series(0, 19) AS n;
     SELECT discreet.describe_column('visit', 'cost', 0, 1000);
 """
+# a buyer has five purchases of four lines each, and of each line a parcel
+BUYERS = """
+    CREATE TABLE buyer (id int PRIMARY KEY);
+    INSERT INTO buyer SELECT generate_series(1, {rows} / 20);
+    CREATE TABLE purchase (purchase_id int PRIMARY KEY, buyer int NOT NULL REFERENCES buyer, amount int NOT NULL);
+    INSERT INTO purchase SELECT n, n % ({rows} / 20) + 1, n % 100 FROM generate_series(1, {rows} / 4) n;
+    CREATE TABLE line (line_id int PRIMARY KEY, purchase_id int NOT NULL REFERENCES purchase, price int NOT NULL);
+    INSERT INTO line SELECT n, n % ({rows} / 4) + 1, n % 100 FROM generate_series(1, {rows}) n;
+    CREATE TABLE parcel (line_id int NOT NULL REFERENCES line, weight int NOT NULL);
+    INSERT INTO parcel SELECT n, n % 50 FROM generate_series(1, {rows}) n;
+    VACUUM (ANALYZE) buyer, purchase, line, parcel;
+    SELECT discreet.create_dataset('buyers', 1000);
+    SELECT discreet.protect('buyer', 'id', 'buyers');
+    SELECT discreet.protect('purchase', 'buyer', 'buyers', max_rows => 5);
+    SELECT discreet.protect('line', 'purchase_id -> public.purchase.buyer', 'buyers', max_rows => 20);
+    SELECT discreet.protect(
+        'parcel', 'line_id -> public.line.purchase_id -> public.purchase.buyer', 'buyers', max_rows => 20);
+    SELECT discreet.describe_column('parcel', 'weight', 0, 50), discreet.describe_column('line', 'price', 0, 100),
+           discreet.describe_column('purchase', 'amount', 0, 100);
+"""
 MEMBERS_OF_A_CLUB = f"""
     CREATE TABLE member (id int PRIMARY KEY, value int NOT NULL);
     INSERT INTO member SELECT n, n FROM generate_series(1, {MEMBERS}) n;
@@ -65,9 +86,10 @@ MEMBERS_OF_A_CLUB = f"""
 def load(subject: Subject) -> None:
     subject.cluster.sql(RESIDENTS.format(rows=subject.rows))
     subject.cluster.sql(VISITS.format(rows=subject.rows))
+    subject.cluster.sql(BUYERS.format(rows=subject.rows))
     subject.cluster.sql(MEMBERS_OF_A_CLUB)
     subject.cluster.sql(f"CREATE ROLE {ASKER} LOGIN IN ROLE discreet_analyst")
-    for dataset, delta in {"residents": 0, "patients": "1e-6", "members": 0, "villagers": 0}.items():
+    for dataset, delta in {"residents": 0, "patients": "1e-6", "members": 0, "villagers": 0, "buyers": 0}.items():
         subject.cluster.sql(f"SELECT discreet.grant_budget('{dataset}', '{ASKER}', 1000, {delta})")
     subject.cluster.sql("CREATE EXTENSION IF NOT EXISTS pg_prewarm; SELECT pg_prewarm('resident'), pg_prewarm('visit')")
 
@@ -76,14 +98,17 @@ def asked(question: str, columns: str, epsilon: float = EPSILON) -> str:
     return f"SELECT * FROM discreet.query($${question}$$, {epsilon}, fresh => true) AS t({columns})"
 
 
-def compare(subject: Subject, name: str, question: str, columns: str, at_most: float) -> Line:
-    """A question as it is, by a superuser, and through the gate."""
+def compare(
+    subject: Subject, name: str, question: str, columns: str, at_most: float, native: str | None = None
+) -> Line:
+    """A question as it is, by a superuser, or as it is written natively; and through the gate."""
+    natively = native or question
     with subject.connect() as direct, subject.connect(ASKER) as asking:
         through_the_gate = asked(question, columns)
-        direct.execute(question)
+        direct.execute(natively)
         asking.execute(through_the_gate)
         pair = alternate(
-            subject.repetitions, lambda: direct.execute(question), lambda: asking.execute(through_the_gate)
+            subject.repetitions, lambda: direct.execute(natively), lambda: asking.execute(through_the_gate)
         )
     return ratio(f"gate: {name}", *pair, at_most)
 
@@ -105,6 +130,17 @@ def person_level(subject: Subject) -> Iterator[Line]:
         yield compare(subject, name, question, "w int, c bigint, s bigint", PERSON_LEVEL)
     question = "SELECT day, count(DISTINCT person) FROM visit GROUP BY day"
     yield compare(subject, "people by 365 days", question, "d date, n bigint", PEOPLE_PER_DAY)
+
+
+def within_person(subject: Subject) -> Iterator[Line]:
+    """What is computed for each person apart, and people over foreign keys, beside the same SQL natively."""
+    each = "SELECT avg(n) FROM (SELECT person, least(count(*), 50) AS n FROM visit GROUP BY person) v"
+    yield compare(subject, "average of rows per person", each, "a numeric", WITHIN_PERSON)
+    exists = "SELECT count(*) FROM buyer b WHERE EXISTS (SELECT FROM purchase p WHERE p.buyer = b.id AND p.amount > 90)"
+    yield compare(subject, "people by EXISTS", exists, "n bigint", WITHIN_PERSON)
+    parcels = "SELECT count(*), sum(weight) FROM parcel"
+    native = f"{parcels} JOIN line USING (line_id) JOIN purchase USING (purchase_id)"
+    yield compare(subject, "a path of two foreign keys", parcels, "n bigint, s bigint", PATH, native)
 
 
 def fixed_cost(subject: Subject) -> Iterator[Line]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dev.cluster import Cluster
-from dev.interpreter import pg_config
+from dev.postgresql import pg_config
 
 from bench.clusters import throw_away_cluster
 from bench.measure import Line, Sample, Subject

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 
-from bench.measure import Connection, Line, Subject, alternate, ratio
+from bench.measure import Connection, Line, Subject, alternate, ratio, samples, seconds
 
 MOST_ENTITIES = 1_000_000
 COPIED = 100_000
 COPIES = 5
+CLASSIFIED = 3
 STATEMENTS = 300
 ROLES = {"mls_low": "U", "mls_middle": "C", "mls_high": "S"}
 
@@ -98,6 +99,32 @@ def copy(subject: Subject) -> Iterator[Line]:
     with subject.connect("mls_low") as connection:
         native, discreet = alternate(COPIES, into("mls_plain"), into("mls_multi"))
     yield ratio(f"multilevel: COPY of {COPIED} rows", native, discreet, 6.0)
+
+
+def classifying(subject: Subject) -> Iterator[Line]:
+    """A table of 20 columns becomes a multilevel one, beside a copy of it: as it is, and with a label above for two."""
+    columns = ", ".join(f"c{n} int" for n in range(19))
+    values = ", ".join(f"n % {n + 2}" for n in range(19))
+    subject.cluster.sql(f"""
+        CREATE TABLE mls_wide (id bigint PRIMARY KEY, {columns});
+        INSERT INTO mls_wide SELECT n, {values} FROM generate_series(1, {entities(subject)}) AS g(n);
+    """)
+    subject.cluster.sql("VACUUM ANALYZE mls_wide")
+    for name, labels in (("at the lowest level", "NULL"), ("two columns at C", '\'{"c0": "C", "c1": "C"}\'')):
+        with subject.connect() as connection:
+            native, discreet = samples([beside_a_copy(connection, labels) for _ in range(CLASSIFIED)])
+        yield ratio(f"multilevel: mls_table of 20 columns, {name}, beside CREATE TABLE AS", native, discreet, 3.0)
+
+
+def beside_a_copy(connection: Connection, labels: str) -> tuple[float, float]:
+    """How long a copy of the table takes, and how long another copy takes to become a multilevel table."""
+    connection.execute("CREATE TABLE mls_source AS SELECT * FROM mls_wide")
+    connection.execute("ALTER TABLE mls_source ADD PRIMARY KEY (id)")
+    copied = seconds(lambda: connection.execute("CREATE TABLE mls_copied AS SELECT * FROM mls_wide"))
+    statement = f"SELECT discreet.mls_table('mls_source', '{{id}}', labels => {labels})"
+    classified = seconds(lambda: connection.execute(statement.encode()))
+    connection.execute("DROP TABLE mls_copied; SELECT discreet.mls_drop('mls_source')")
+    return copied, classified
 
 
 def rows_from(first: int) -> str:

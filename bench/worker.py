@@ -41,7 +41,7 @@ HAMLET = f"""
 PARISHES = f"""
     CREATE TABLE parishioner AS
         SELECT id, id % {GROUPS} AS parish, 18 + id % 60 AS age FROM generate_series(1, {{rows}}) AS id;
-    ALTER TABLE parishioner ADD PRIMARY KEY (id);
+    ALTER TABLE parishioner ADD PRIMARY KEY (id), ALTER parish SET NOT NULL;
     VACUUM (ANALYZE) parishioner;
     SELECT discreet.create_dataset('parishioners', 1000);
     SELECT discreet.protect('parishioner', 'id', 'parishioners');

@@ -20,16 +20,17 @@ CREATE SCHEMA IF NOT EXISTS hr;
 CREATE SCHEMA IF NOT EXISTS clinic;
 CREATE SCHEMA IF NOT EXISTS census;
 
+-- with defaults, so that an employee can be added by id and name alone
 CREATE TABLE hr.employee (
     id       int PRIMARY KEY,
     name     text NOT NULL,
     gender   text,
-    dob      date,
+    dob      date NOT NULL DEFAULT '1980-01-01',
     zip      text,
-    dept     text,
-    position text,
-    salary   numeric(10,2),
-    hired    date
+    dept     text NOT NULL DEFAULT 'Production',
+    position text NOT NULL DEFAULT 'Specialist',
+    salary   numeric(10,2) NOT NULL DEFAULT 50000,
+    hired    date NOT NULL DEFAULT '2020-01-01'
 );
 COMMENT ON TABLE hr.employee IS 'One row per invented employee of a company, with salary.';
 
@@ -37,9 +38,9 @@ CREATE TABLE clinic.patient (
     id        int PRIMARY KEY,
     name      text,
     zip       text,
-    age       int,
-    sex       text,
-    diagnosis text,
+    age       int NOT NULL,
+    sex       text NOT NULL,
+    diagnosis text NOT NULL,
     insurer   text,
     smoker    boolean
 );
@@ -48,20 +49,20 @@ COMMENT ON TABLE clinic.patient IS 'One row per invented patient of a clinic, wi
 CREATE TABLE clinic.visit (
     id         bigint PRIMARY KEY,
     patient_id int NOT NULL REFERENCES clinic.patient,
-    day        date,
-    ward       text,
-    cost       numeric(10,2)
+    day        date NOT NULL,
+    ward       text NOT NULL,
+    cost       numeric(10,2) NOT NULL
 );
 CREATE INDEX visit_patient_id_idx ON clinic.visit (patient_id);
 COMMENT ON TABLE clinic.visit IS 'One row per visit of an invented patient, from none to hundreds for each.';
 
 CREATE TABLE census.person (
     id        int PRIMARY KEY,
-    region    text,
-    district  text,
-    age       int,
-    sex       text,
+    region    text NOT NULL,
+    district  text NOT NULL,
+    age       int NOT NULL,
+    sex       text NOT NULL,
     income    numeric(12,2),
-    household int
+    household int NOT NULL
 );
 COMMENT ON TABLE census.person IS 'One row per invented inhabitant, with the household that shares a district.';

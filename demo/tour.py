@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from dev.cluster import Cluster, throw_away  # noqa: E402
-from dev.interpreter import pg_config  # noqa: E402
+from dev.postgresql import pg_config  # noqa: E402
 
 CHAPTERS = {file.stem.split("_", 1)[1]: file for file in sorted((HERE / "chapters").glob("*.sql"))}
 STAGE, DATABASE = "discreet_stage", "discreet_demo"

@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from dev.interpreter import pg_config  # noqa: E402
+from dev.postgresql import pg_config  # noqa: E402
 
 # PostgreSQL allows 107 bytes for the path of a socket; other characters would need quotes in a connection string
 PLAIN_SOCKET_FOLDER = re.compile(r"[A-Za-z0-9/._+-]{1,80}")

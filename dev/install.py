@@ -16,7 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from dev.interpreter import linked_interpreter, pg_config  # noqa: E402
+from dev.interpreter import linked_interpreter  # noqa: E402
+from dev.postgresql import major, pg_config  # noqa: E402
 
 
 def extension_version() -> str:
@@ -34,18 +35,26 @@ def extension_folder() -> Path:
     return Path(pg_config("--sharedir")) / "extension"
 
 
+def locks() -> list[Path]:
+    """What the server's Python imports, and the parser with the grammar of this PostgreSQL."""
+    return [ROOT / "plpython" / "requirements.lock", ROOT / "plpython" / f"pglast-{major()}.lock"]
+
+
+def locked() -> str:
+    return "".join(lock.read_text() for lock in locks())
+
+
 def install_dependencies(folder: Path, python: str) -> None:
-    lock = ROOT / "plpython" / "requirements.lock"
-    stamp = hashlib.sha256(lock.read_bytes() + python.encode()).hexdigest()
+    stamp = hashlib.sha256((locked() + python).encode()).hexdigest()
     if (folder / "lock.sha256").exists() and (folder / "lock.sha256").read_text() == stamp:
         return
-    print(f"Installing {lock.relative_to(ROOT)} into {folder}", flush=True)
+    print(f"Installing {' and '.join(str(lock.relative_to(ROOT)) for lock in locks())} into {folder}", flush=True)
     fresh = folder.with_name(folder.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     subprocess.run(
         [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-warn-script-location",
          "--root-user-action=ignore", "--only-binary", ":all:", "--require-hashes", "--target", str(fresh),
-         "-r", str(lock)],
+         *(f"--requirement={lock}" for lock in locks())],
         check=True,
     )  # fmt: skip
     (fresh / "lock.sha256").write_text(stamp)
@@ -65,7 +74,7 @@ def install_package(folder: Path, python: str) -> None:
     fresh.rename(package)
     shutil.rmtree(old, ignore_errors=True)
     # what check_installation() compares the folder with
-    shutil.copyfile(ROOT / "plpython" / "requirements.lock", folder / "requirements.lock")
+    (folder / "requirements.lock").write_text(locked())
     # the server's user cannot write here, so the bytecode is made now
     subprocess.run([python, "-m", "compileall", "-q", str(folder / "discreet")], check=True)
     subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)

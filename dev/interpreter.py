@@ -7,13 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
-PG_CONFIG = "/usr/lib/postgresql/15/bin/pg_config"
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-
-def pg_config(option: str) -> str:
-    program = os.environ.get("PG_CONFIG", PG_CONFIG)
-    return subprocess.run([program, option], check=True, capture_output=True, text=True).stdout.strip()
+from dev.postgresql import pg_config
 
 
 def linked_interpreter() -> str:

@@ -22,13 +22,13 @@ FUNCTIONS = r"""
            || '` | ' || obj_description(p.oid, 'pg_proc') || ' |'
     FROM pg_proc p
     WHERE p.pronamespace = 'discreet'::regnamespace AND p.proname !~ '^_' AND (p.prokind = 'a') = {aggregate}
-    ORDER BY p.proname, p.pronargs
+    ORDER BY p.proname, p.pronargs, pg_get_function_identity_arguments(p.oid) COLLATE "C"
 """
 VIEWS = r"""
     SELECT '| `' || c.relname || '` | ' || obj_description(c.oid, 'pg_class') || ' | '
            || (SELECT string_agg('`' || a.attname || '`', ', ' ORDER BY a.attnum) FROM pg_attribute a
                WHERE a.attrelid = c.oid AND a.attnum > 0) || ' |'
-    FROM pg_class c WHERE c.relnamespace = 'discreet'::regnamespace AND c.relkind = 'v' ORDER BY 1
+    FROM pg_class c WHERE c.relnamespace = 'discreet'::regnamespace AND c.relkind = 'v' AND c.relname !~ '^_' ORDER BY 1
 """
 SETTINGS = r"""
     SELECT '| `' || name || '` | ' || short_desc || ' | '
@@ -39,6 +39,8 @@ ROLES = r"""
     SELECT '| `' || rolname || '` | ' || substr(shobj_description(oid, 'pg_authid'), 11) || ' |'
     FROM pg_roles WHERE rolname LIKE 'discreet\_%' ORDER BY rolname
 """
+# characters of a question
+LONGEST_SHOWN = 120
 FOLDED = r"SELECT regexp_replace(line, '\s+', ' ', 'g') FROM ({}) AS found(line)"
 SECTIONS = [
     ("Aggregates", "| aggregate | |\n|---|---|", FUNCTIONS.format(aggregate="true")),
@@ -77,6 +79,25 @@ def lint_codes() -> str:
     return "\n".join([*lines, *(f"| `{each.code}` | {each.finding} | {each.hint} |" for each in CODES), ""])
 
 
+def refusals() -> str:
+    """The messages of refusals, each with a question of the corpus that has it; asked now, by the planner itself."""
+    from tests.corpus.sample import planned, questions
+
+    from discreet.core.errors import DiscreetError
+
+    lines = ["## Refusals", "", "| SQLSTATE | message | hint | a question |", "|---|---|---|---|"]
+    found: dict[tuple[str, str], str] = {}
+    for question in questions("refused.sql"):
+        try:
+            planned(question.sql, question.parameters)
+        except DiscreetError as error:
+            told = error.sqlstate, error.message.partition(" (in: ")[0]
+            asked = " ".join(question.sql.split())
+            cells = (f"`{told[0]}`", told[1], error.hint or "", f"`{asked[:LONGEST_SHOWN]}`")
+            found.setdefault(told, "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join([*lines, *(found[told] for told in sorted(found)), ""])
+
+
 def rows(cluster: Cluster, database: str, query: str) -> str:
     """A line each: white space within a row is folded, since a comment may have more than one line."""
     return cluster.sql(FOLDED.format(query), database)
@@ -84,7 +105,7 @@ def rows(cluster: Cluster, database: str, query: str) -> str:
 
 def reference(cluster: Cluster, database: str) -> str:
     sections = [f"## {title}\n\n{head}\n{rows(cluster, database, query)}\n" for title, head, query in SECTIONS]
-    return "\n".join([HEAD, *sections, allowed_sql(), error_codes(), lint_codes()])
+    return "\n".join([HEAD, *sections, allowed_sql(), error_codes(), refusals(), lint_codes()])
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ ledger_close(void)
 	}
 }
 
-static void pg_attribute_noreturn()
+pg_noreturn static void
 ledger_refuse(const char *reason)
 {
 	char	   *log_reason = pstrdup(reason);
@@ -165,7 +165,7 @@ ledger_connect(TimestampTz deadline)
 }
 
 /* Throws the error that a ledger function raised: its own words for class DP, a constant for all else. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 ledger_throw(PGresult *result)
 {
 	const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);

@@ -69,6 +69,7 @@ static const struct
 	{"_multilevel_reference", "parent"},
 	{"_audit", "relation"},
 	{"_audit_name", "relation"},
+	{"_sealed_column", "base"},
 	{"_protected_column", "relation", true},
 	{"_multilevel_trigger", "relation", true},
 	{"_audit_column", "relation", true},

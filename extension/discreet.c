@@ -2,6 +2,7 @@
  * discreet.c: settings, language discreet_python, and who called.
  */
 #include "worker.h"
+#include "sealed.h"
 
 #include "access/parallel.h"
 #include "catalog/dependency.h"
@@ -17,10 +18,6 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 180000
-#error "discreet is written for PostgreSQL 15; 16 and 17 compile"
-#endif
-
 PG_MODULE_MAGIC;
 
 void		_PG_init(void);
@@ -28,6 +25,8 @@ void		_PG_init(void);
 double		epsilon_wish = 0.1;
 char	   *ledger_conninfo = NULL;
 int			people_memory = 256 * 1024;
+bool		quiet = false;
+bool		with_error = false;
 int			payers = 0;
 
 void
@@ -41,6 +40,18 @@ _PG_init(void)
 							   "Label wished for this session; the clearance of the role caps it.",
 							   NULL, &level_wish, "",
 							   PGC_USERSET, 0, check_level_wish, assign_level_wish, NULL);
+	DefineCustomBoolVariable("discreet.quiet",
+							 "Answers come without a notice; view discreet.last_answer still tells of the last one.",
+							 NULL, &quiet, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("discreet.with_error",
+							 "Answers of query_json(), ask() and create_view() have a column <name>_error beside each noisy one.",
+							 NULL, &with_error, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("discreet.round_time",
+							   "Steps in which now() goes in questions, so that those of one step are paid once; empty: none.",
+							   NULL, &round_time_wish, "",
+							   PGC_USERSET, 0, check_round_time, NULL, NULL);
 	DefineCustomStringVariable("discreet.ledger",
 							   "Connection string of the server that keeps the ledger; empty: this one.",
 							   NULL, &ledger_conninfo, "",
@@ -49,10 +60,22 @@ _PG_init(void)
 							"Background workers of a database that parse, plan and draw for its sessions.",
 							NULL, &gate_workers, 2, 1, 64,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("discreet.step_timeout",
+							"How long a gate worker thinks about a question before it gives up; statements do not count.",
+							NULL, &step_timeout, 20 * 1000, 10, MAX_STEP_MS,
+							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("discreet.people_memory",
 							"Memory for the people of a question, per process; above it the server sorts them on disk.",
 							NULL, &people_memory, 256 * 1024, 64, MAX_KILOBYTES,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomBoolVariable("discreet.sealed_scan",
+							 "Lets ranges and patterns on sealed columns decrypt every row.",
+							 NULL, &sealed_scan, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("discreet.key_command",
+							   "Command that prints the secret of key %k, for questions about columns that are sealed under it.",
+							   NULL, &key_command, "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
 	/* not to be set by hand: how the workers of a question find who has paid for it (personal.c) */
 	DefineCustomIntVariable("discreet.payers",
 							"Shared memory of those who pay for the question under way.",
@@ -64,7 +87,11 @@ _PG_init(void)
 	preloaded = process_shared_preload_libraries_in_progress;
 
 	if (process_shared_preload_libraries_in_progress)
+	{
 		request_worker_memory();
+		request_key_memory();
+	}
+	keep_secrets_out_of_log();
 	install_hooks();
 }
 
@@ -198,7 +225,7 @@ PG_FUNCTION_INFO_V1(discreet_caller);
 Datum
 discreet_caller(PG_FUNCTION_ARGS)
 {
-	if (InSecurityRestrictedOperation())
+	if (is_restricted())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("discreet cannot be used within a security-restricted operation")));

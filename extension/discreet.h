@@ -6,6 +6,7 @@
  *   hooks.c             the hooks, by which every statement comes through the module, and whom nothing here concerns
  *   core_follow.c       notes what happens to tables that discreet knows, so that what is declared follows
  *   core_catalog.c      the version of the catalogs and declarations, as this process knows them
+ *   core_trees.c        what trees in the catalogs hold: columns, calls, a UNION
  *   numbering.c         numbers for persons, groups and what each person has in each
  *   budget_ledger.c     calls of the ledger, by which charges commit on their own
  *   worker.h            background workers that charge and think for all sessions: worker_*.c
@@ -15,9 +16,15 @@
  *   gate_question.c     makes questions of plain SELECTs on protected tables
  *   gate_statement.c    checks all questions of a statement before the first is charged
  *   gate_columns.c      which columns a caller names for an answer
- *   gate_clock.c        what a statement takes from the clock of the session
+ *   gate_around.c       leaves what stands around an answer to PostgreSQL
+ *   gate_units.c        whether a subquery has a row for each person
+ *   gate_constants.c    computes what a question says without looking at a row
+ *   gate_clock.c        moments that are readings of a clock on the wall
+ *   gate_moving.c       moving windows: the clock of a question goes in steps
  *   gate_explain.c      knows whether an EXPLAIN ANALYZE is under way, in which nothing is asked
+ *   gate_maintenance.c  refuses VACUUM, ANALYZE, CLUSTER and LOCK that would tell how many rows a table of others has
  *   gate_run.c          the run step of a question, in the name of who owns the tables
+ *   gate_told.c         what the gate has told of the last answer in this session
  *   gate_people.c       aggregate _people of the gate: what each person adds to each group
  *   personal.c          questions that everybody pays for from a budget of their own: who is selected, who has paid
  *   personal_payment.c  the ledger's side of these: budgets in pages, which are written in place
@@ -29,8 +36,12 @@
  *   mls_purge.c         which tombstones of a multilevel table are still needed
  *   mls_statements.c    refuses locks on multilevel tables, and tells their triggers what is set
  *   mls_triggers.c      keeps triggers of others on multilevel tables from running
+ *   mls_trust.c         keeps code of others from the trust of a session
  *   mls_merge.c         lets scans of multilevel tables make only the columns that are asked for
+ *   sealed.h            columns that are stored encrypted: sealed_*.c
  *   release_secrets.c   pseudonyms, record keys and noise under keys that no user can read
+ *   synthesis_count.c   counts all marginals of a table in one pass
+ *   synthesis_write.c   writes a synthetic table in the name of who asked for it
  *   local.h             randomised responses: local.c, local_tally.c, local_respond.c
  *
  * All thinking is in SQL and Python.
@@ -39,6 +50,8 @@
 #define DISCREET_H
 
 #include "postgres.h"
+
+#include "compat.h"
 
 #include "catalog/objectaccess.h"
 #include "executor/execdesc.h"
@@ -61,6 +74,8 @@
 
 /* discreet.c */
 extern double epsilon_wish;
+extern bool quiet;
+extern bool with_error;
 extern char *ledger_conninfo;
 extern int	people_memory;
 extern int	payers;
@@ -69,6 +84,7 @@ extern Oid	own_function(const char *name, int n, const Oid *types);
 
 /* python_limits.c */
 extern int	begin_python(void);
+extern void wake_python(void);
 extern void end_python(int depth);
 extern void refuse_large_arguments(FunctionCallInfo fcinfo);
 
@@ -76,6 +92,9 @@ extern void refuse_large_arguments(FunctionCallInfo fcinfo);
 extern Jsonb *ledger_call(const char *operation, const char *request);
 extern bytea *ledger_call_bytes(const char *operation, const char *request, const char *bytes, int length);
 extern char *text_field(Jsonb *object, const char *key);
+
+/* gate_told.c */
+extern void keep_last_answer(const char *json);
 
 /* gate_run.c: a SELECT, first planned, then run in the snapshot that is active, in the name of a role or, of none, the caller */
 typedef struct Acting
@@ -102,9 +121,44 @@ extern void check_questions(QueryDesc *query);
 extern TupleDesc columns_of_call(FunctionCallInfo fcinfo);
 extern void columns_of_call_around(TupleDesc around);
 
+/* gate_around.c */
+extern bool is_followed(Query *query);
+extern Query *divided(Query *query, Query **over);
+
+/* gate_units.c */
+extern bool groups_by_people(Query *query);
+extern bool is_hidden_column(Query *query, Node *node);
+
+/* gate_empty.c */
+extern void answer_without_rows(Query *query);
+
+/* gate_discovery.c */
+extern void show_askable(Query *query);
+
+/* gate_views.c */
+extern bool is_making_view(void);
+extern bool begin_view(Node *command);
+extern void end_view(bool outer);
+extern bool keeps_view(Query *query, List *guarded);
+extern void check_view(Query *query);
+extern void keep_materialized(Query *statement, Query *query);
+extern bool begin_materialized(Node *command);
+extern void end_materialized(bool outer);
+extern bool is_restricted(void);
+
+/* gate_constants.c */
+extern Query *fold_constants(Query *query);
+extern bool is_known_at_run(Node *node);
+
 /* gate_clock.c */
-extern bool tells_time(Node *node);
 extern bool is_wall_clock(Query *query, Node *node);
+
+/* gate_moving.c */
+extern char *round_time_wish;
+extern bool check_round_time(char **wished, void **extra, GucSource source);
+extern bool moved_clock(TimestampTz *moment);
+extern Query *with_moved_clock(Query *query, bool *moved);
+extern Node *as_of_call(void);
 
 /* hooks.c */
 
@@ -145,16 +199,24 @@ extern void end_command(void);
 extern bool may_read(Oid relation, Bitmapset *columns, Oid user);
 extern Query *query_of(Query *statement);
 extern bool analysts_at_work(void);
+extern char *canonical_text(Query *query);
+extern bool reads_answers_only(Query *query, List *guarded);
+extern bool is_guarded_itself(Oid table);
 extern void ask_guarded(Query *query);
 extern void guard_planned(PlannerInfo *root, Oid table, RelOptInfo *relation);
 extern void guard_executed(List *relations, List *permissions);
 extern void guard_conflicts(PlannedStmt *statement);
+
+/* gate_maintenance.c */
+extern void look_at_maintenance(Node *statement);
 
 /* gate_explain.c */
 extern bool is_explain_analyze(Node *statement);
 extern void begin_explain_analyze(void);
 extern void end_explain_analyze(void);
 extern void refuse_while_explained(void);
+extern void install_explain_hook(void);
+extern bool is_question(Oid function, Oid schema);
 extern bool being_explained(void);
 
 /* mls_level.c */
@@ -177,6 +239,7 @@ typedef struct OwnTrigger
 } OwnTrigger;
 
 extern const OwnTrigger *multilevel_trigger(Oid relation, const char *name);
+extern bool is_multilevel_trigger_function(const char *name);
 typedef enum Labelled
 {
 	UNLABELLED, LABELLED_ROWS, LABELLED_LEDGER
@@ -199,7 +262,21 @@ extern void look_at_lock(LockStmt *statement);
 /* mls_triggers.c */
 extern void keep_own_triggers(EState *state);
 extern void refuse_rules(Oid oid);
+extern bool view_reaches_multilevel(Oid relation);
 extern void look_at_triggers(Node *statement);
+
+/* mls_trust.c */
+extern void install_trust_hooks(void);
+extern bool own_code(void);
+extern bool own_setting(void);
+extern void look_at_execution(ObjectAccessType access, Oid class, Oid object);
+extern bool begin_foreign_start(QueryDesc *query);
+extern void keep_foreign(QueryDesc *query);
+extern bool begin_foreign_run(QueryDesc *query);
+extern void end_foreign(void);
+extern bool begin_command_of_trust(Node *statement);
+extern void end_command_of_trust(bool foreign);
+extern void refuse_foreign_command(Node *statement);
 
 /* mls_merge.c */
 extern void merge_scans(PlannedStmt *planned);

@@ -268,14 +268,9 @@ session_user_may_read(PlannedStmt *statement, Index index)
 {
 	RangeTblEntry *relation = rt_fetch(named_relation(statement, index), statement->rtable);
 	Oid			user = GetSessionUserId();
-	Bitmapset  *columns;
+	RTEPermissionInfo *permission = permission_of(relation, permissions_of_plan(statement));
 
-#if PG_VERSION_NUM >= 160000
-	if (relation->perminfoindex == 0)
+	if (permission == NULL)
 		return pg_class_aclcheck(relation->relid, user, ACL_SELECT) == ACLCHECK_OK;
-	columns = getRTEPermissionInfo(statement->permInfos, relation)->selectedCols;
-#else
-	columns = relation->selectedCols;
-#endif
-	return may_read(relation->relid, columns, user);
+	return may_read(relation->relid, permission->selectedCols, user);
 }

@@ -1,9 +1,8 @@
 /*
- * gate_clock.c: time as the session sees it. Inside the gate the time zone is UTC; two things are therefore done outside.
+ * gate_clock.c: time as the session sees it. Inside the gate the time zone is UTC.
  *
- * What the clock says is a parameter of the question, read in the session. And a moment that is made from dates and
- * timestamps without a time zone, as date_trunc('month', day) is, comes out of the gate as a reading of the clock on the
- * wall, and gets the time zone of the session.
+ * A moment that is made from dates and timestamps without a time zone, as date_trunc('month', day) is, therefore comes out of the
+ * gate as a reading of the clock on the wall, and gets the time zone of the session outside.
  */
 #include "discreet.h"
 
@@ -13,29 +12,11 @@
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 
-bool
-tells_time(Node *node)
-{
-	if (IsA(node, FuncExpr))
-		return ((FuncExpr *) node)->funcid == F_NOW || ((FuncExpr *) node)->funcid == F_TRANSACTION_TIMESTAMP ||
-			((FuncExpr *) node)->funcid == F_STATEMENT_TIMESTAMP;
-	if (!IsA(node, SQLValueFunction))
-		return false;
-	switch (((SQLValueFunction *) node)->type)
-	{
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return true;
-		default:
-			return false;
-	}
-}
-
 /* Whether a timestamptz is made of nothing that has a time zone. */
 bool
 is_wall_clock(Query *query, Node *node)
 {
+	node = ungrouped(query, node);
 	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varattno > 0)
 	{
 		Var		   *column = (Var *) node;

@@ -2,16 +2,17 @@
  * gate_question.c: plain SQL. A SELECT that reaches a protected table, by a role that may not read it but holds a budget for its
  * people, becomes a SELECT from discreet.query() with the same columns. All thinking is in Python.
  *
- * The whole statement is asked where all of it can be: protected tables, and tables of others beside them. Where the
- * protected tables are in subqueries that aggregate, or where it reads more (own tables, functions, VALUES), each
- * subquery that stands for itself is asked, and what is around it works on the answer, in PostgreSQL's own hands.
+ * The whole statement is asked where all of it can be: protected tables, and tables of others beside them. Otherwise its keys and
+ * aggregates are (gate_around.c). Where the protected tables are in subqueries that aggregate, or where it reads more (own
+ * tables, functions, VALUES), each subquery that stands for itself is asked, and what is around it works on the answer, in
+ * PostgreSQL's own hands.
  * A protected table that remains is refused.
  *
  * What is not asked is left to PostgreSQL, which denies the table. A view denies it not, when its owner may read the
  * table; so where planner and executor meet a protected table behind a view, they refuse it, by whatever way it came
  * there: rules, policies, materialized views and bodies of SQL functions are never analysed again.
  */
-#include "discreet.h"
+#include "sealed.h"
 
 #include "access/relation.h"
 #include "access/sysattr.h"
@@ -34,16 +35,13 @@
 #include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-
-#if PG_VERSION_NUM < 160000
-#define object_ownercheck(catalog, object, role) pg_class_ownercheck(object, role)
-#endif
 
 /* Whether a user may read these columns of a relation, as the executor will decide. */
 bool
@@ -81,34 +79,21 @@ static Access
 access_of(RangeTblEntry *entry, List *permissions)
 {
 	Access		access = {false};
+	RTEPermissionInfo *permission;
 
 	/* from version 16 on, a view that was expanded keeps its name as a subquery */
 	if ((entry->rtekind != RTE_RELATION && entry->relkind != RELKIND_VIEW) || entry->relid < FirstNormalObjectId)
 		return access;
-#if PG_VERSION_NUM >= 160000
-	if (entry->perminfoindex != 0)
+	permission = permission_of(entry, permissions);
+	if (permission != NULL)
 	{
-		RTEPermissionInfo *permission = getRTEPermissionInfo(permissions, entry);
-
 		access.reads = (permission->requiredPerms & ACL_SELECT) != 0;
 		access.counts = (permission->requiredPerms & (ACL_UPDATE | ACL_DELETE)) != 0;
 		access.owner = permission->checkAsUser;
 		access.columns = permission->selectedCols;
 	}
-#else
-	access.reads = (entry->requiredPerms & ACL_SELECT) != 0;
-	access.counts = (entry->requiredPerms & (ACL_UPDATE | ACL_DELETE)) != 0;
-	access.owner = entry->checkAsUser;
-	access.columns = entry->selectedCols;
-#endif
 	return access;
 }
-
-#if PG_VERSION_NUM >= 160000
-#define permissions_of(query) ((query)->rteperminfos)
-#else
-#define permissions_of(query) NIL
-#endif
 
 /* Everybody who holds a budget, or has held one, is a member of discreet_analyst. */
 static bool
@@ -149,6 +134,13 @@ gate_guards(Oid role, Oid table, Oid view)
 	return guards;
 }
 
+/* For analysts whose rights are not those to read: maintenance, rules. */
+bool
+is_guarded_itself(Oid table)
+{
+	return gate_guards(GetUserId(), table, table) || gate_guards(GetSessionUserId(), table, table);
+}
+
 typedef struct Search
 {
 	Query	   *query;
@@ -185,11 +177,11 @@ view_is_guarded(Oid view, const Search *above)
 	return guarded;
 }
 
-/* A view that stands for itself: a multilevel table, whose rows nobody asks for by another name. */
+/* A view that stands for itself: a multilevel table, or one with sealed columns, whose rows nobody asks for by another name. */
 static bool
-is_multilevel(Oid relation)
+is_table_by_name(Oid relation)
 {
-	return list_member_oid(multilevel_relations(false), relation);
+	return list_member_oid(multilevel_relations(false), relation) || is_sealed_view(relation);
 }
 
 /* Whether reading a relation reads a guarded table, itself or below views, which the current user may not read. */
@@ -200,7 +192,7 @@ is_guarded(Query *query, RangeTblEntry *entry, const Search *above)
 
 	if (!access.reads)
 		return false;
-	if (entry->relkind == RELKIND_VIEW && !is_multilevel(entry->relid))
+	if (entry->relkind == RELKIND_VIEW && !is_table_by_name(entry->relid))
 		return view_is_guarded(entry->relid, above);
 	return !may_read(entry->relid, access.columns, GetUserId()) &&
 		gate_guards(GetSessionUserId(), entry->relid, above == NULL ? InvalidOid : above->view);
@@ -225,7 +217,7 @@ refuse_counting(Query *query)
 	RangeTblEntry *target = rt_fetch(query->resultRelation, query->rtable);
 
 	if ((query->commandType != CMD_INSERT || query->onConflict != NULL) && target->relkind == RELKIND_VIEW &&
-		!is_multilevel(target->relid) && view_is_guarded(target->relid, NULL))
+		!is_table_by_name(target->relid) && view_is_guarded(target->relid, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for view %s", get_rel_name(target->relid)),
@@ -273,9 +265,43 @@ typedef struct Reach
 	bool		reaches_else;		/* what the gate does not know: own tables, functions in FROM, … */
 } Reach;
 
+/* Whether an expression names a column, of this query or of one around it. */
+static bool
+names_column(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, Var) || expression_tree_walker(node, names_column, context);
+}
+
+/* Elements of a value of a row, which the gate knows (gate/elements.py). */
+static bool
+gives_elements(RangeTblEntry *entry)
+{
+	Node	   *call;
+
+	if (entry->funcordinality || list_length(entry->functions) != 1)
+		return false;
+	call = linitial_node(RangeTblFunction, entry->functions)->funcexpr;
+	if (!IsA(call, FuncExpr) || !names_column(call, NULL))
+		return false;
+	switch (((FuncExpr *) call)->funcid)
+	{
+		case F_UNNEST_ANYARRAY:
+		case F_JSONB_ARRAY_ELEMENTS:
+		case F_JSONB_ARRAY_ELEMENTS_TEXT:
+		case F_JSONB_OBJECT_KEYS:
+			return true;
+		default:
+			return false;
+	}
+}
+
 static void
 look_at_entry(RangeTblEntry *entry, Reach *reach)
 {
+	if (is_group_entry(entry))
+		return;
 	switch (entry->rtekind)
 	{
 		case RTE_RELATION:
@@ -283,7 +309,7 @@ look_at_entry(RangeTblEntry *entry, Reach *reach)
 				reach->reaches_guarded = true;
 			else if ((entry->relkind != RELKIND_RELATION && entry->relkind != RELKIND_PARTITIONED_TABLE &&
 					  entry->relkind != RELKIND_VIEW) ||
-					 object_ownercheck(RelationRelationId, entry->relid, GetSessionUserId()))
+					 owns_relation(entry->relid, GetSessionUserId()))
 				reach->reaches_else = true;
 			/* by its name the gate would find another relation, or none */
 			if (get_rel_persistence(entry->relid) == RELPERSISTENCE_TEMP)
@@ -295,6 +321,10 @@ look_at_entry(RangeTblEntry *entry, Reach *reach)
 			break;
 		case RTE_SUBQUERY:
 		case RTE_JOIN:
+			break;
+		case RTE_FUNCTION:
+			if (!gives_elements(entry))
+				reach->reaches_else = true;
 			break;
 		default:
 			reach->reaches_else = true;
@@ -342,7 +372,7 @@ reach_of(Query *query, List *guarded)
 
 static bool aggregates_below(Query *query, List *guarded);
 
-/* A subquery that is no answer of its own, though it reads what is guarded. */
+/* A subquery that is no answer of its own, though it reads what is guarded: it has rows of single people, or one for each. */
 static bool
 is_no_answer(Node *node, List *guarded)
 {
@@ -354,7 +384,11 @@ is_no_answer(Node *node, List *guarded)
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, is_no_answer, (void *) guarded);
 	reach = reach_of(query, guarded);
-	if (!reach.reaches_guarded || (!reach.reaches_outside && (query->hasAggs || query->groupClause || query->groupingSets)))
+	if (!reach.reaches_guarded)
+		return false;
+	if (groups_by_people(query))
+		return true;
+	if (!reach.reaches_outside && (query->hasAggs || query->groupClause || query->groupingSets))
 		return false;
 	return !aggregates_below(query, guarded);
 }
@@ -375,9 +409,18 @@ aggregates_below(Query *query, List *guarded)
 	return !query_tree_walker(query, is_no_answer, (void *) guarded, 0);
 }
 
+/* Whether a query reads what is guarded only by answers: its own, or those of subqueries. */
+bool
+reads_answers_only(Query *query, List *guarded)
+{
+	if (query->setOperations == NULL && (query->hasAggs || query->groupClause || query->groupingSets))
+		return !groups_by_people(query);
+	return aggregates_below(query, guarded);
+}
+
 /* ---- the question in place of a query */
 
-/* Parameters, and what the clock says, get numbers from 1 on, in the order of the list, and say their types. */
+/* What is known when the statement runs gets numbers from 1 on, in the order of the list, and says its type. */
 static Node *
 number_parameters(Node *node, List **parameters)
 {
@@ -385,7 +428,7 @@ number_parameters(Node *node, List **parameters)
 		return NULL;
 	if (IsA(node, Query))
 		return (Node *) query_tree_mutator((Query *) node, number_parameters, (void *) parameters, 0);
-	if ((IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN) || tells_time(node))
+	if (is_known_at_run(node))
 	{
 		Param	   *numbered = makeNode(Param);
 
@@ -409,7 +452,7 @@ number_parameters(Node *node, List **parameters)
  * A text that means the same under all settings: names outside pg_catalog have their schema, and constants are written
  * as discreet.query() reads them.
  */
-static char *
+char *
 canonical_text(Query *query)
 {
 	static const char *const settings[][2] = {
@@ -462,7 +505,8 @@ question_sql(const char *text, Query *query)
 	}
 	if (n == 0)
 		return NULL;
-	return psprintf("SELECT %s FROM discreet.query(%s, NULL::pg_catalog.numeric, NULL::pg_catalog.text[]) AS t(%s)",
+	return psprintf("SELECT %s FROM discreet.query(%s, NULL::pg_catalog.numeric, NULL::pg_catalog.text[], "
+					"as_of => NULL::pg_catalog.timestamptz) AS t(%s)",
 					names.data, quote_literal_cstr(text), columns.data);
 }
 
@@ -490,8 +534,9 @@ static void
 ask_instead(Query *query)
 {
 	List	   *parameters = NIL;
-	Query	   *numbered = query_tree_mutator(copyObject(query), number_parameters, (void *) &parameters,
-											  QTW_DONT_COPY_QUERY);
+	bool		moved;
+	Query	   *numbered = query_tree_mutator(with_moved_clock(fold_constants(query), &moved), number_parameters,
+											  (void *) &parameters, QTW_DONT_COPY_QUERY);
 	char	   *sql = question_sql(canonical_text(numbered), query);
 	ParseState *state = make_parsestate(NULL);
 	Query	   *question;
@@ -509,6 +554,8 @@ ask_instead(Query *query)
 		RangeTblFunction *call = linitial_node(RangeTblFunction, linitial_node(RangeTblEntry, question->rtable)->functions);
 
 		lthird(castNode(FuncExpr, call->funcexpr)->args) = parameter_array(parameters);
+		if (moved)
+			llast_node(NamedArgExpr, castNode(FuncExpr, call->funcexpr)->args)->arg = (Expr *) as_of_call();
 	}
 	*query = *question;
 	query->querySource = kept.querySource;
@@ -560,18 +607,48 @@ guard_parts(Query *query, List *guarded)
 	query_tree_walker(query, guard_sublinks, (void *) guarded, QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
 }
 
+/* Asks for keys and aggregates of a query, where these can be asked, and leaves what stands around them to PostgreSQL. */
+static bool
+ask_below(Query *query, List *guarded)
+{
+	Query	   *over;
+	Query	   *below = divided(query, &over);
+	Reach		reach;
+	ListCell   *cell;
+
+	if (below == NULL)
+		return false;
+	reach = reach_of(below, guarded);
+	if (!reach.reaches_guarded || reach.reaches_else || reach.reaches_outside)
+		return false;
+	ask_instead(below);
+	*query = *over;
+	foreach(cell, query->cteList)
+		guard_query(castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery), guarded);
+	query_tree_walker(query, guard_sublinks, (void *) guarded, QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
+	return true;
+}
+
 static void
 guard_query(Query *query, List *guarded)
 {
 	Reach		reach = reach_of(query, guarded);
+	bool		known = !reach.reaches_else && !reach.reaches_outside;
 
 	if (!reach.reaches_guarded)
 		return;
 	if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->rtable == NIL ||
-		reach.reaches_else || reach.reaches_outside || aggregates_below(query, guarded))
+		aggregates_below(query, guarded))
 		guard_parts(query, guarded);
-	else
+	else if (known && is_followed(query))
 		ask_instead(query);
+	else if (!ask_below(query, guarded))
+	{
+		if (known)
+			ask_instead(query);
+		else
+			guard_parts(query, guarded);
+	}
 }
 
 /* The query of a statement, as far as it has one; of a utility statement that runs one, the query it runs. */
@@ -597,9 +674,14 @@ ask_guarded(Query *query)
 
 	if (InSecurityRestrictedOperation() || !analysts_at_work())
 		return;
+	if (!is_making_view())
+		show_askable(query);
 	list_guarded((Node *) query, &guarded);
-	if (guarded != NIL)
-		guard_query(query, guarded);
+	if (guarded == NIL || keeps_view(query, guarded))
+		return;
+	answer_without_rows(query);
+	guard_query(query, guarded);
+	check_view(query);
 }
 
 /* ---- behind views */
@@ -686,6 +768,8 @@ guard_planned(PlannerInfo *root, Oid table, RelOptInfo *relation)
 	if (!access.reads || !OidIsValid(access.owner) || !analysts_at_work())
 		return;
 	view = multilevel_view_of(table);
+	if (!OidIsValid(view))
+		view = sealed_view_of(table);
 	if (OidIsValid(view))
 	{
 		access = access_through(view, root);
@@ -713,7 +797,7 @@ guard_executed(List *relations, List *permissions)
 		Access		access = access_of(entry, permissions);
 
 		if ((access.reads || access.counts) && OidIsValid(access.owner) && analysts_at_work() &&
-			(entry->relkind != RELKIND_VIEW || is_multilevel(entry->relid)) &&
+			(entry->relkind != RELKIND_VIEW || is_table_by_name(entry->relid)) &&
 			!may_read(entry->relid, access.columns, GetUserId()))
 			/* an exempted view may stand beside what is changed, without being the way to it */
 			refuse_guarded(entry->relid, access.counts ? NIL : views_naming(entry->relid, relations, NIL));
@@ -730,11 +814,7 @@ refuse_conflicts(ModifyTable *change, PlannedStmt *statement)
 	if (change == NULL || !IsA(change, ModifyTable) || change->onConflictAction == ONCONFLICT_NONE)
 		return;
 	target = rt_fetch(linitial_int(change->resultRelations), statement->rtable);
-#if PG_VERSION_NUM >= 160000
-	access = access_of(target, statement->permInfos);
-#else
-	access = access_of(target, NIL);
-#endif
+	access = access_of(target, permissions_of_plan(statement));
 	if (OidIsValid(access.owner) && analysts_at_work() && !may_read(target->relid, NULL, GetUserId()))
 		refuse_guarded(target->relid, NIL);
 }

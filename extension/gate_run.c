@@ -5,12 +5,12 @@
  * constraints, in the expressions by which it is partitioned. In the name of the extension's owner that would be the
  * code of a superuser; in the name of the table's owner it can do nothing that this role could not do before.
  */
-#include "discreet.h"
+#include "sealed.h"
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
-#include "executor/spi.h"
 #include "executor/tstoreReceiver.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -67,7 +67,9 @@ run_plan(PlannedStmt *plan, const char *sql, TupleTableSlot **slot)
 	SetTuplestoreDestReceiverParams(receiver, rows, CurrentMemoryContext, false, NULL, NULL);
 	ExecutorStart(query, EXEC_FLAG_SKIP_TRIGGERS);
 	*slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(query->tupDesc), &TTSOpsMinimalTuple);
-	ExecutorRun(query, ForwardScanDirection, 0, true);
+	begin_server_run(query);
+	run_whole(query);
+	end_server_run(query);
 	ExecutorFinish(query);
 	ExecutorEnd(query);
 	FreeQueryDesc(query);
@@ -88,23 +90,42 @@ PG_FUNCTION_INFO_V1(discreet_wait);
 
 /*
  * _start_as(role, statement): starts a SELECT as far as EXPLAIN does, and ends it: whatever the role may not read or execute
- * is refused, and no row is read.
+ * is refused, and no row is read. So is what reads sealed columns under keys that the server does not hold.
  */
 Datum
 discreet_start_as(PG_FUNCTION_ARGS)
 {
 	char	   *statement = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	Acting		acting;
+	PlannedStmt *plan;
 	QueryDesc  *query;
 
 	begin_acting(&acting, PG_GETARG_OID(0));
-	query = CreateQueryDesc(plan_select(statement), statement, GetActiveSnapshot(), InvalidSnapshot, None_Receiver, NULL,
+	plan = plan_select(statement);
+	require_server_keys(plan);
+	query = CreateQueryDesc(plan, statement, GetActiveSnapshot(), InvalidSnapshot, None_Receiver, NULL,
 							NULL, 0);
 	ExecutorStart(query, EXEC_FLAG_SKIP_TRIGGERS | EXEC_FLAG_EXPLAIN_ONLY);
 	ExecutorEnd(query);
 	FreeQueryDesc(query);
 	end_acting(&acting);
 	PG_RETURN_VOID();
+}
+
+/*
+ * Sealed values are not written to temporary files; whether a statement would need one depends on the rows, and the asker can set
+ * work_mem: an error would tell. So such a statement has all memory.
+ */
+static PlannedStmt *
+plan_question(const char *sql)
+{
+	PlannedStmt *plan = plan_select(sql);
+
+	if (!reads_sealed(plan))
+		return plan;
+	(void) set_config_option("work_mem", psprintf("%d", MAX_KILOBYTES), PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+							 false);
+	return plan_select(sql);
 }
 
 /* _run_as(role, statement): the first column of every row, a text. */
@@ -114,23 +135,22 @@ discreet_run_as(PG_FUNCTION_ARGS)
 	char	   *statement = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	Acting		acting;
+	Tuplestorestate *rows;
+	TupleTableSlot *slot;
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	begin_acting(&acting, PG_GETARG_OID(0));
-
-	SPI_connect();
-	if (SPI_execute(statement, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "the run step is not a SELECT");
-	for (uint64 row = 0; row < SPI_processed; row++)
+	rows = run_plan(plan_question(statement), statement, &slot);
+	while (tuplestore_gettupleslot(rows, true, false, slot))
 	{
-		char	   *value = SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 1);
-		bool		isnull = value == NULL;
-		Datum		datum = isnull ? (Datum) 0 : CStringGetTextDatum(value);
+		bool		isnull = true;
+		Datum		value = slot->tts_tupleDescriptor->natts > 0 ? slot_getattr(slot, 1, &isnull) : (Datum) 0;
 
-		tuplestore_putvalues(result->setResult, result->setDesc, &datum, &isnull);
+		if (!isnull && TupleDescAttr(slot->tts_tupleDescriptor, 0)->atttypid != TEXTOID)
+			elog(ERROR, "the run step does not give texts");
+		tuplestore_putvalues(result->setResult, result->setDesc, &value, &isnull);
 	}
-	SPI_finish();
-
+	end_rows(rows, slot);
 	end_acting(&acting);
 	PG_RETURN_NULL();
 }

@@ -34,9 +34,10 @@ typedef struct Questions
 } Questions;
 
 /* Arguments that the functions have in common, by place. */
-static const char *const arguments[] = {"sql", "epsilon", "params", "fresh", "accuracy", "with_error"};
+static const char *const arguments[] = {"sql", "epsilon", "params", "fresh", "accuracy", "with_error", "sample",
+	"as_of"};
 
-static bool
+bool
 is_question(Oid function, Oid schema)
 {
 	char	   *name;
@@ -110,10 +111,8 @@ own_expressions(Plan *plan)
 					foreach(cell, linitial_node(List, node->mergeActionLists))
 						found = lappend(lappend(found, lfirst_node(MergeAction, cell)->qual),
 										lfirst_node(MergeAction, cell)->targetList);
-#if PG_VERSION_NUM >= 170000
-				if (node->mergeJoinConditions != NIL)
-					found = lappend(found, linitial(node->mergeJoinConditions));
-#endif
+				if (merge_join_conditions(node) != NIL)
+					found = lappend(found, linitial(merge_join_conditions(node)));
 				if (node->withCheckOptionLists != NIL)
 					foreach(cell, linitial_node(List, node->withCheckOptionLists))
 						found = lappend(found, lfirst_node(WithCheckOption, cell)->qual);

@@ -3,6 +3,7 @@
  * nothing here concerns them, when a statement is analysed, planned and started: all it needs lies together.
  */
 #include "worker.h"
+#include "sealed.h"
 
 #include "access/parallel.h"
 #include "catalog/namespace.h"
@@ -90,7 +91,7 @@ look_at_session(void)
 			return session_state.unconcerned = looks[n].unconcerned;
 		}
 
-	concerned = multilevel_relations(false) != NIL || analysts_at_work();
+	concerned = multilevel_relations(false) != NIL || sealed_columns_exist() || analysts_at_work();
 	session_state.known = !extension_is_coming() && !session_state.changed;
 	session_state.unconcerned = session_state.known && !concerned;
 	if (session_state.known)
@@ -130,7 +131,9 @@ on_analysed(ParseState *state, Query *statement, JumbleState *jumble)
 	if (query == NULL || unconcerned())
 		return;
 	ask_guarded(query);
+	keep_materialized(statement, query);
 	look_at_levels(query);
+	aim_at_sealed(query);
 }
 
 static pg_attribute_hot PlannedStmt *
@@ -141,10 +144,15 @@ on_plan(Query *query, const char *text, int options, ParamListInfo parameters)
 
 	if (may_aggregate(query))
 		refuse_code_beside_aggregates(query);
+	if (concerned)
+		prepare_sealed(query);
 	planned = previous.plan ? previous.plan(query, text, options, parameters)
 		: standard_planner(query, text, options, parameters);
 	if (concerned)
+	{
 		merge_scans(planned);
+		give_row_ids(planned);
+	}
 	return planned;
 }
 
@@ -157,21 +165,13 @@ on_planned(PlannerInfo *root, Oid table, bool is_parent, RelOptInfo *relation)
 		guard_planned(root, table, relation);
 }
 
-#if PG_VERSION_NUM >= 160000
 static bool
-on_permissions(List *relations, List *permissions, bool throws)
+on_permissions(PERMISSIONS_PARAMETERS)
 {
-	bool		allowed = !previous.permissions || previous.permissions(relations, permissions, throws);
-#else
-static bool
-on_permissions(List *relations, bool throws)
-{
-	bool		allowed = !previous.permissions || previous.permissions(relations, throws);
-	List	   *permissions = NIL;
-#endif
+	bool		allowed = !previous.permissions || previous.permissions(PERMISSIONS_ARGUMENTS);
 
 	if (!unconcerned())
-		guard_executed(relations, permissions);
+		guard_executed(relations, CHECKED_PERMISSIONS);
 	return allowed;
 }
 
@@ -192,24 +192,54 @@ watch_relations(void)
 
 /* What workers read is remembered here, since a clearance may have been raised while they ran. */
 static void
-on_run(QueryDesc *query, ScanDirection direction, uint64 count, bool once)
+run_statement(RUN_PARAMETERS)
 {
 	bool		has_workers = query->plannedstmt->parallelModeNeeded && !IsParallelWorker();
+	ErrorContextCallback callback;
+	bool		suspended = suspend_server_run(query);
 
-	if (has_workers)
-		begin_labels_of_workers(query);
-	if (previous.run)
-		previous.run(query, direction, count, once);
-	else
-		standard_ExecutorRun(query, direction, count, once);
+	look_at_keys();
 	if (has_workers)
 	{
+		begin_labels_of_workers(query);
+		share_keys(query);
+	}
+	begin_sealed_run(&callback);
+	if (previous.run)
+		previous.run(RUN_ARGUMENTS);
+	else
+		standard_ExecutorRun(RUN_ARGUMENTS);
+	end_sealed_run(&callback);
+	if (has_workers)
+	{
+		unshare_keys();
 		AcceptInvalidationMessages();
 		begin_labels_of_workers(query);
 	}
+	if (suspended)
+		resume_server_run();
 }
 
-/* Sessions that never read what has labels by workers have one hook less to go through. */
+static void
+on_run(RUN_PARAMETERS)
+{
+	if (likely(!begin_foreign_run(query)))
+	{
+		run_statement(RUN_ARGUMENTS);
+		return;
+	}
+	PG_TRY();
+	{
+		run_statement(RUN_ARGUMENTS);
+	}
+	PG_FINALLY();
+	{
+		end_foreign();
+	}
+	PG_END_TRY();
+}
+
+/* Most sessions have one hook less to go through. */
 void
 watch_runs(void)
 {
@@ -242,13 +272,16 @@ may_read_labels(PlannedStmt *statement)
 }
 
 static pg_attribute_hot void
-on_start(QueryDesc *query, int flags)
+start_statement(QueryDesc *query, int flags)
 {
 	bool		reads;
 
 	session_state.reading = false;
 	if (!unconcerned())
+	{
 		guard_conflicts(query->plannedstmt);
+		begin_sealed();
+	}
 	reads = may_read_labels(query->plannedstmt) && begin_labels(query, flags);
 	if (query->plannedstmt->parallelModeNeeded && !IsParallelWorker())
 		keep_dp_aggregates_in_leader(query);
@@ -269,6 +302,26 @@ on_start(QueryDesc *query, int flags)
 		ask_directly(query->planstate);
 }
 
+static pg_attribute_hot void
+on_start(QueryDesc *query, int flags)
+{
+	if (likely(unconcerned() || !begin_foreign_start(query)))
+	{
+		start_statement(query, flags);
+		return;
+	}
+	PG_TRY();
+	{
+		start_statement(query, flags);
+		keep_foreign(query);
+	}
+	PG_FINALLY();
+	{
+		end_foreign();
+	}
+	PG_END_TRY();
+}
+
 static void
 on_utility(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
 		   ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *completion)
@@ -276,24 +329,38 @@ on_utility(PlannedStmt *statement, const char *text, bool read_only_tree, Proces
 	ProcessUtility_hook_type next = previous.utility ? previous.utility : standard_ProcessUtility;
 	bool		explains = is_explain_analyze(statement->utilityStmt);
 	bool		is_part = context == PROCESS_UTILITY_SUBCOMMAND;
+	PlannedStmt *aimed = aim_command(statement);
+	bool		view = begin_view(statement->utilityStmt);
+	bool		materialized = begin_materialized(statement->utilityStmt);
+	bool		foreign;
 
 	session_state.reading = false;
 	if (IsA(statement->utilityStmt, LockStmt))
 		look_at_lock((LockStmt *) statement->utilityStmt);
+	look_at_maintenance(statement->utilityStmt);
 	look_at_triggers(statement->utilityStmt);
 	look_at_databases(statement->utilityStmt);
+	look_at_discard(statement->utilityStmt);
+	look_at_execute(statement->utilityStmt);
+	drop_keys_of_others();
+	refuse_foreign_command(statement->utilityStmt);
 	if (!is_part)
 		begin_command();
 	if (explains)
 		begin_explain_analyze();
+	foreign = begin_command_of_trust(statement->utilityStmt);
 	PG_TRY();
 	{
-		next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
+		next(aimed, text, read_only_tree, context, parameters, environment, receiver, completion);
 		if (!is_part)
 			follow_command();
+		drop_keys_of_others();
 	}
 	PG_FINALLY();
 	{
+		end_view(view);
+		end_materialized(materialized);
+		end_command_of_trust(foreign);
 		if (explains)
 			end_explain_analyze();
 		if (!is_part)
@@ -308,6 +375,7 @@ on_access(ObjectAccessType access, Oid class, Oid object, int column, void *argu
 	if (previous.access)
 		previous.access(access, class, object, column, argument);
 	look_at_object(access, class, object, column, argument);
+	look_at_execution(access, class, object);
 }
 
 void
@@ -323,4 +391,6 @@ install_hooks(void)
 	ProcessUtility_hook = on_utility;
 	previous.access = object_access_hook;
 	object_access_hook = on_access;
+	install_explain_hook();
+	install_trust_hooks();
 }

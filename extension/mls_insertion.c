@@ -115,7 +115,7 @@ is_known(ResultRelInfo *target, TupleTableSlot *new, int64 session)
 		ScanKeyEntryInitialize(&keys[n], 0, n + 1, BTEqualStrategyNumber, InvalidOid, index->rd_indcollation[n],
 							   get_opcode(equals), new->tts_values[index->rd_index->indkey.values[n] - 1]);
 	}
-	scan = index_beginscan(table, index, GetActiveSnapshot(), columns, 0);
+	scan = begin_index_scan(table, index, GetActiveSnapshot(), columns);
 	index_rescan(scan, keys, columns, NULL, 0);
 	while (!known && index_getnext_slot(scan, ForwardScanDirection, row))
 		known = (DatumGetInt64(slot_getattr(row, label, &isnull)) & ~session) == 0 &&
@@ -192,7 +192,7 @@ insert(Relation table, TupleTableSlot *slot, int64 label)
 	return !known;
 }
 
-static void pg_attribute_noreturn()
+pg_noreturn static void
 refuse_duplicate(text *message)
 {
 	ereport(ERROR,
@@ -201,7 +201,7 @@ refuse_duplicate(text *message)
 }
 
 /* What an index says of a long value names its place in storage, which depends on rows of all labels. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 refuse_long_value(void)
 {
 	ereport(ERROR,

@@ -27,7 +27,7 @@
 PG_FUNCTION_INFO_V1(discreet_instances);
 
 /* What the view never asks for, but who calls _instances by hand may. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 refuse_row(const char *reason)
 {
 	ereport(ERROR,
@@ -266,8 +266,8 @@ open_key(Entity *entity)
 		ScanKeyEntryInitialize(&entity->keys[n], 0, n + 1, BTEqualStrategyNumber, InvalidOid,
 							   entity->key->rd_indcollation[n], get_opcode(equals), (Datum) 0);
 	}
-	entity->key_scan = index_beginscan(entity->above.table, entity->key, entity->snapshot,
-									   entity->key->rd_index->indnkeyatts, 0);
+	entity->key_scan = begin_index_scan(entity->above.table, entity->key, entity->snapshot,
+										entity->key->rd_index->indnkeyatts);
 	entity->root = table_slot_create(entity->above.table, NULL);
 }
 

@@ -38,6 +38,7 @@
 PG_FUNCTION_INFO_V1(discreet_visible);
 PG_FUNCTION_INFO_V1(discreet_session_label);
 PG_FUNCTION_INFO_V1(discreet_written_label);
+PG_FUNCTION_INFO_V1(discreet_may_write_at);
 PG_FUNCTION_INFO_V1(discreet_label_text);
 PG_FUNCTION_INFO_V1(discreet_label_bits);
 PG_FUNCTION_INFO_V1(discreet_sees);
@@ -77,6 +78,7 @@ static Oid	subject = InvalidOid;
 static bool cleared;
 static bool trusted;
 static int64 clearance;
+static int64 write_from;		/* the lowest label at which it may write */
 static int64 high_water = 0;
 
 /* the label at which a transaction has written: what it reads above must not decide whether that is rolled back */
@@ -179,6 +181,8 @@ take_clearance(Relation table, TupleTableSlot *row, void *argument)
 		return;
 	cleared = true;
 	clearance = DatumGetInt64(slot_getattr(row, 2, &isnull));
+	/* an extension of an older version, before ALTER EXTENSION UPDATE, may not have it */
+	write_from = RelationGetDescr(table)->natts < 3 ? 0 : DatumGetInt64(slot_getattr(row, 3, &isnull));
 }
 
 static void
@@ -253,7 +257,7 @@ read_levels(void)
 	session_state.first_ledger_table = first_ledger_table;
 	session_state.last_ledger_table = last_ledger_table;
 	group = get_role_oid("discreet_trusted", true);
-	trusted = OidIsValid(group) && is_member_of_role_nosuper(subject, group);
+	trusted = OidIsValid(group) && acts_as(subject, group);
 	MemoryContextSwitchTo(before);
 	cached = !changed_meanwhile;
 }
@@ -301,6 +305,20 @@ multilevel_trigger(Oid relation, const char *name)
 			return own;
 	}
 	return NULL;
+}
+
+/* Whether discreet made a function of this name for a multilevel table. */
+bool
+is_multilevel_trigger_function(const char *name)
+{
+	ListCell   *cell;
+
+	if (multilevel_relations(false) == NIL)
+		return false;
+	foreach(cell, own_triggers)
+		if (strcmp(NameStr(((const OwnTrigger *) lfirst(cell))->function), name) == 0)
+			return true;
+	return false;
 }
 
 /* The view that users know of what holds the rows of a multilevel table; none for other tables. */
@@ -412,9 +430,18 @@ label_text(int64 label)
 
 /* ---- the label of the session */
 
-/* What is wrong with a wished label for this subject, or NULL. */
+/* What the setting says now, if it is a label. */
+static int64
+label_so_far(void)
+{
+	int64		label;
+
+	return level_wish != NULL && *level_wish != '\0' && read_label(level_wish, &label) == NULL ? label : clearance;
+}
+
+/* What is wrong with a wished label for this subject, or NULL; whether it may be below what was read. */
 static char *
-wrong_wish(const char *wished, int64 *label)
+wrong_wish(const char *wished, bool any, int64 *label)
 {
 	char	   *wrong = read_label(wished, label);
 
@@ -424,7 +451,7 @@ wrong_wish(const char *wished, int64 *label)
 		return psprintf("role %s has no clearance", GetUserNameFromId(subject, false));
 	if (!dominates(clearance, *label))
 		return psprintf("label %s is not below the clearance of %s", wished, GetUserNameFromId(subject, false));
-	if (!trusted && !dominates(*label, high_water))
+	if (!any && !dominates(*label, high_water))
 		return psprintf("label %s is below what this session has read", wished);
 	return NULL;
 }
@@ -439,12 +466,21 @@ check_level_wish(char **wished, void **extra, GucSource source)
 		InitializingParallelWorker || !extension_is_there())
 		return true;
 	know_levels();
-	wrong = wrong_wish(*wished, &label);
+	if (trusted && !own_code())
+	{
+		GUC_check_errcode(ERRCODE_INSUFFICIENT_PRIVILEGE);
+		GUC_check_errmsg("code of others cannot set the label of a trusted session");
+		GUC_check_errhint("SET discreet.level by a statement of your own, or by a function of a trusted role.");
+		return false;
+	}
+	wrong = wrong_wish(*wished, trusted && own_setting(), &label);
+	if (wrong == NULL && trusted && !own_setting() && !dominates(label, label_so_far()))
+		wrong = psprintf("label %s is below that of the session, which is trusted", *wished);
 	if (wrong == NULL)
 		return true;
 	GUC_check_errcode(ERRCODE_INSUFFICIENT_PRIVILEGE);
 	GUC_check_errmsg("%s", wrong);
-	GUC_check_errhint("A session may go up to its clearance; once something was read, not down again.");
+	GUC_check_errhint("A session may go up to its clearance; once something was read, not down again. A trusted one may, by the command SET.");
 	return false;
 }
 
@@ -465,7 +501,7 @@ label_of_session(int64 *label)
 	{
 		if (!wish_known)
 		{
-			char	   *wrong = wrong_wish(level_wish, &wish);
+			char	   *wrong = wrong_wish(level_wish, trusted && own_code(), &wish);
 
 			if (wrong != NULL)
 				ereport(ERROR,
@@ -475,8 +511,8 @@ label_of_session(int64 *label)
 		}
 		*label = wish;
 	}
-	/* a wish that was good when it was read may have become too low since */
-	if (!trusted && !dominates(*label, high_water))
+	/* a wish that was good when it was read may have become too low since, or be too low for code of others */
+	if (!(trusted && own_code()) && !dominates(*label, high_water))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("label %s is below what this session has read", text_to_cstring(label_text(*label))),
@@ -495,7 +531,7 @@ refuse_explained(void)
 }
 
 /* What a worker reads on its own would be forgotten with it. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 refuse_in_worker(void)
 {
 	ereport(ERROR,
@@ -552,7 +588,7 @@ label_to_read(int64 *label)
 	/* a function may have a setting of its own; the leader has read at the label at which the worker began */
 	if (IsParallelWorker() && *label != worker_label)
 		refuse_in_worker();
-	if (!trusted && *label != written_at && TransactionIdIsValid(writer) && writer == GetTopTransactionIdIfAny())
+	if (!(trusted && own_code()) && *label != written_at && TransactionIdIsValid(writer) && writer == GetTopTransactionIdIfAny())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("this transaction has written at label %s", text_to_cstring(label_text(written_at))),
@@ -632,6 +668,12 @@ discreet_written_label(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role %s has no clearance", GetUserNameFromId(GetSessionUserId(), false)),
 				 errhint("The security officer gives one with discreet.mls_clear().")));
+	if (!dominates(label, write_from))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role %s may not write at label %s", GetUserNameFromId(subject, false),
+						text_to_cstring(label_text(label))),
+				 errhint("SET discreet.level to a label that dominates %s.", text_to_cstring(label_text(write_from)))));
 	writer = GetTopTransactionId();
 	written_at = label;
 	written = label_text(label);
@@ -649,6 +691,14 @@ discreet_written_label(PG_FUNCTION_ARGS)
 			PG_RETURN_NULL();
 	}
 	PG_RETURN_INT64(label);
+}
+
+/* _may_write_at(label): whether it dominates the lowest label at which the session user may write. */
+Datum
+discreet_may_write_at(PG_FUNCTION_ARGS)
+{
+	know_levels();
+	PG_RETURN_BOOL(cleared && dominates(PG_GETARG_INT64(0), write_from));
 }
 
 /* _label(bits): its text; NULL stands for the label of the session. A copy: rows may outlive what is kept here. */
@@ -701,7 +751,7 @@ Datum
 discreet_is_trusted(PG_FUNCTION_ARGS)
 {
 	know_levels();
-	PG_RETURN_BOOL(trusted && cleared);
+	PG_RETURN_BOOL(trusted && cleared && own_code());
 }
 
 /* _random_id(): a sequence would tell how many rows others write. Positive. */

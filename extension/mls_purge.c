@@ -146,7 +146,7 @@ versions_of(Relation table, TupleTableSlot *given, const Columns *columns, Trans
 							   value);
 	}
 	*count = 0;
-	scan = index_beginscan(table, index, SnapshotAny, key_count, 0);
+	scan = begin_index_scan(table, index, SnapshotAny, key_count);
 	index_rescan(scan, keys, key_count, NULL, 0);
 	while (index_getnext_slot(scan, ForwardScanDirection, row))
 	{

@@ -80,7 +80,7 @@ open_above(Above *above, Oid base, Snapshot snapshot)
 				 errhint("CREATE INDEX ON it (_label, _entity) INCLUDE (_dead) WHERE _entity IS NOT NULL.")));
 	above->slot = table_slot_create(above->table, NULL);
 	above->map = InvalidBuffer;
-	above->scan = index_beginscan(above->table, above->index, snapshot, 2, 0);
+	above->scan = begin_index_scan(above->table, above->index, snapshot, 2);
 	above->scan->xs_want_itup = true;
 }
 
@@ -375,7 +375,7 @@ column_of(Expr *expression, Index scanned, TupleDesc columns)
 	Var		   *column = (Var *) expression;
 
 	return IsA(column, Var) && column->varno == scanned && column->vartype == INT8OID && column->varattno > 0 &&
-		TupleDescAttr(columns, column->varattno - 1)->attnotnull ? column->varattno : 0;
+		is_never_null(columns, column->varattno) ? column->varattno : 0;
 }
 
 /* Scans whose only condition is _is_single, as those of whole tables are, ask without the detour over an expression. */

@@ -23,7 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-static void pg_attribute_noreturn()
+pg_noreturn static void
 refuse_lock(Oid relation)
 {
 	ereport(ERROR,
@@ -35,8 +35,7 @@ refuse_lock(Oid relation)
 typedef struct Reach
 {
 	List	   *views;			/* multilevel ones */
-	Oid			within;			/* the view that is looked at; its rule names itself */
-	const struct Reach *above;	/* the one that came to this view */
+	List	   *seen;			/* other views: each is looked at once, however many name it */
 } Reach;
 
 /* Whether a query names a multilevel table, itself or through views. */
@@ -48,21 +47,19 @@ reaches_multilevel(Node *node, Reach *reach)
 	if (IsA(node, RangeTblEntry))
 	{
 		RangeTblEntry *entry = (RangeTblEntry *) node;
-		Reach		below = {reach->views, entry->relid, reach};
 		Relation	view;
 		bool		reaches;
 
-		/* views that name others twice are many */
 		CHECK_FOR_INTERRUPTS();
 		if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_VIEW)
 			return false;
-		for (const Reach *above = reach; above != NULL; above = above->above)
-			if (entry->relid == above->within)
-				return false;
 		if (list_member_oid(reach->views, entry->relid))
 			return true;
+		if (list_member_oid(reach->seen, entry->relid))
+			return false;
+		reach->seen = lappend_oid(reach->seen, entry->relid);
 		view = relation_open(entry->relid, AccessShareLock);
-		reaches = query_tree_walker(get_view_query(view), reaches_multilevel, (void *) &below, QTW_EXAMINE_RTES_BEFORE);
+		reaches = query_tree_walker(get_view_query(view), reaches_multilevel, (void *) reach, QTW_EXAMINE_RTES_BEFORE);
 		relation_close(view, NoLock);
 		return reaches;
 	}
@@ -130,7 +127,7 @@ look_at_queries(Node *node, List *views)
 		foreach(cell, query->rowMarks)
 		{
 			RangeTblEntry *entry = rt_fetch(lfirst_node(RowMarkClause, cell)->rti, query->rtable);
-			Reach		reach = {views, InvalidOid, NULL};
+			Reach		reach = {views, NIL};
 
 			if (entry->rtekind == RTE_RELATION && reaches_multilevel((Node *) entry, &reach))
 				refuse_lock(entry->relid);
@@ -232,22 +229,27 @@ begin_labels(QueryDesc *query, int flags)
 	return reads;
 }
 
+/* Whether a relation is a multilevel table, or a view over one, perhaps through other views. */
+bool
+view_reaches_multilevel(Oid relation)
+{
+	Reach		reach = {multilevel_relations(false), NIL};
+	RangeTblEntry entry = {.type = T_RangeTblEntry, .rtekind = RTE_RELATION, .relid = relation};
+
+	entry.relkind = get_rel_relkind(relation);
+	return reach.views != NIL && reaches_multilevel((Node *) &entry, &reach);
+}
+
 void
 look_at_lock(LockStmt *statement)
 {
-	List	   *views = multilevel_relations(false);
 	ListCell   *cell;
 
-	foreach(cell, views == NIL ? NIL : statement->relations)
+	foreach(cell, multilevel_relations(false) == NIL ? NIL : statement->relations)
 	{
 		Oid			relation = RangeVarGetRelid(lfirst_node(RangeVar, cell), NoLock, true);
-		Reach		reach = {views, InvalidOid, NULL};
-		RangeTblEntry entry = {.type = T_RangeTblEntry, .rtekind = RTE_RELATION, .relid = relation};
 
-		if (!OidIsValid(relation))
-			continue;
-		entry.relkind = get_rel_relkind(relation);
-		if (reaches_multilevel((Node *) &entry, &reach))
+		if (OidIsValid(relation) && view_reaches_multilevel(relation))
 			refuse_lock(relation);
 	}
 }

@@ -4,7 +4,7 @@
  * They would run in sessions of every label that writes, and do there what they like. Who holds TRIGGER can make one, and no
  * grant is refused; so a statement runs with the triggers that _multilevel_trigger lists, each with the function that was
  * made for it, and no others. COPY FROM and TRUNCATE run what the catalog of PostgreSQL has, so they are refused where
- * that is more.
+ * that is more. A view over a multilevel table may have triggers of its owner; with one of others it is not written to.
  */
 #include "discreet.h"
 
@@ -27,7 +27,7 @@ is_multilevel(Oid relation)
 	return list_member_oid(multilevel_relations(false), relation) || list_member_oid(multilevel_relations(true), relation);
 }
 
-/* Whether a function has the name, and is a superuser's or of who owns the relation: nobody else makes one of that kind. */
+/* Whether a function is a superuser's or of who owns the relation, and has the name, if there is one to have. */
 static bool
 is_function_of(Relation relation, Oid function, const char *name)
 {
@@ -38,7 +38,7 @@ is_function_of(Relation relation, Oid function, const char *name)
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	known = (Form_pg_proc) GETSTRUCT(tuple);
-	is_it = strcmp(NameStr(known->proname), name) == 0 &&
+	is_it = (name == NULL || strcmp(NameStr(known->proname), name) == 0) &&
 		(known->proowner == relation->rd_rel->relowner || superuser_arg(known->proowner));
 	ReleaseSysCache(tuple);
 	return is_it;
@@ -76,6 +76,33 @@ keep_own(Relation relation, TriggerDesc *triggers)
 				 errhint("CREATE TRIGGER … INSTEAD OF … FOR EACH ROW anew: discreet._multilevel_trigger has its name and function.")));
 }
 
+pg_noreturn static void
+refuse_trigger(Relation relation, const Trigger *trigger, const char *command)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("%s would run trigger \"%s\" of %s %s, which is not %s", command, trigger->tgname,
+					is_multilevel(RelationGetRelid(relation)) ? "multilevel table" : "a view over a multilevel table,",
+					RelationGetRelationName(relation),
+					is_multilevel(RelationGetRelid(relation)) ? "discreet's" : "its owner's"),
+			 errhint("A superuser can drop it: DROP TRIGGER %s ON %s.", quote_identifier(trigger->tgname),
+					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
+												RelationGetRelationName(relation)))));
+}
+
+/* To disable an INSTEAD OF trigger would be to lose what is written. A condition may call anybody's function. */
+static void
+refuse_others_of_view(Relation view, const TriggerDesc *triggers, const char *command)
+{
+	for (int n = 0; n < (triggers ? triggers->numtriggers : 0); n++)
+	{
+		const Trigger *trigger = &triggers->triggers[n];
+
+		if (trigger->tgqual != NULL || !is_function_of(view, trigger->tgfoid, NULL))
+			refuse_trigger(view, trigger, command);
+	}
+}
+
 /* After a statement has started, before anything fires. */
 void
 keep_own_triggers(EState *state)
@@ -88,6 +115,9 @@ keep_own_triggers(EState *state)
 
 		if (is_multilevel(RelationGetRelid(target->ri_RelationDesc)))
 			keep_own(target->ri_RelationDesc, target->ri_TrigDesc);
+		else if (target->ri_RelationDesc->rd_rel->relkind == RELKIND_VIEW &&
+				 view_reaches_multilevel(RelationGetRelid(target->ri_RelationDesc)))
+			refuse_others_of_view(target->ri_RelationDesc, target->ri_TrigDesc, "the statement");
 	}
 }
 
@@ -116,24 +146,19 @@ refuse_foreign_triggers(const RangeVar *name, LOCKMODE lock, const char *command
 	Oid			oid = RangeVarGetRelid(name, lock, true);
 	Relation	relation;
 
-	if (!OidIsValid(oid) || !is_multilevel(oid))
+	if (!OidIsValid(oid) || !(is_multilevel(oid) || view_reaches_multilevel(oid)))
 		return;
 	relation = table_open(oid, NoLock);
-	for (int n = 0; n < (relation->trigdesc ? relation->trigdesc->numtriggers : 0); n++)
+	if (!is_multilevel(oid))
+		refuse_others_of_view(relation, relation->trigdesc, command);
+	else
 	{
-		Trigger    *trigger = &relation->trigdesc->triggers[n];
-
-		if (own_trigger(relation, trigger) == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("%s would run trigger \"%s\" of multilevel table %s, which is not discreet's", command,
-							trigger->tgname, RelationGetRelationName(relation)),
-					 errhint("A superuser can drop it: DROP TRIGGER %s ON %s.", quote_identifier(trigger->tgname),
-							 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
-														RelationGetRelationName(relation)))));
+		for (int n = 0; n < (relation->trigdesc ? relation->trigdesc->numtriggers : 0); n++)
+			if (own_trigger(relation, &relation->trigdesc->triggers[n]) == NULL)
+				refuse_trigger(relation, &relation->trigdesc->triggers[n], command);
+		if (relation->rd_rel->relkind == RELKIND_VIEW)
+			refuse_rules(oid);
 	}
-	if (relation->rd_rel->relkind == RELKIND_VIEW)
-		refuse_rules(oid);
 	table_close(relation, NoLock);
 }
 

@@ -9,6 +9,8 @@
 
 #include "postgres.h"
 
+#include "compat.h"
+
 #define CHUNK_BITS 12
 #define CHUNK_ENTRIES (1 << CHUNK_BITS)
 #define BATCH 256				/* the most keys that are numbered at once */
@@ -44,7 +46,7 @@ typedef struct Span
 	int32		length;
 } Span;
 
-extern void leave_to_sql(const char *reason) pg_attribute_noreturn();
+pg_noreturn extern void leave_to_sql(const char *reason);
 extern void *take_memory(MemoryContext context, Size size);
 extern void begin_numbering(Numbering *numbering, MemoryContext context, bool of_bytes, int values);
 extern void expect_entries(Numbering *numbering, uint32 entries);

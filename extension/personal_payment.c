@@ -200,7 +200,7 @@ begin_walk(Walk *walk, int32 ledger, LOCKMODE lock)
 	ScanKeyData key;
 
 	walk->pages = table_open(relation, lock);
-	walk->index = index_open(RelationGetPrimaryKeyIndex(walk->pages), AccessShareLock);
+	walk->index = index_open(primary_key_of(walk->pages), AccessShareLock);
 	ScanKeyInit(&key, PAGE_LEDGER, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(ledger));
 	walk->scan = systable_beginscan_ordered(walk->pages, walk->index, GetActiveSnapshot(), 1, &key);
 }

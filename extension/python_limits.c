@@ -28,7 +28,8 @@ static volatile sig_atomic_t python_depth = 0;
 static pqsigfunc cancel_handler = NULL;
 static pqsigfunc terminate_handler = NULL;
 
-static void
+/* For handlers of signals. */
+void
 wake_python(void)
 {
 	int			saved = errno;
@@ -52,7 +53,10 @@ terminate_and_wake(SIGNAL_ARGS)
 	wake_python();
 }
 
-/* Puts `ours` in front of the handler of a signal, if that is a function. */
+/*
+ * Puts `ours` in front of the handler of a signal, if that is a function. Not by pqsignal(): since version 17 the handler is one
+ * for all signals, which calls whatever pqsignal() was told last, and that would be ours again.
+ */
 static void
 wrap_handler(int number, pqsigfunc ours, pqsigfunc *wrapped)
 {
@@ -61,7 +65,8 @@ wrap_handler(int number, pqsigfunc ours, pqsigfunc *wrapped)
 	if (sigaction(number, NULL, &current) != 0 || current.sa_handler == SIG_DFL || current.sa_handler == SIG_IGN)
 		return;
 	*wrapped = current.sa_handler;
-	pqsignal(number, ours);
+	current.sa_handler = ours;
+	(void) sigaction(number, &current, NULL);
 }
 
 /* Gives back what end_python must be told. */

@@ -28,12 +28,6 @@
 
 #define PSEUDONYM_BYTES 16
 
-#if PG_VERSION_NUM >= 170000
-#define CURRENT_LXID MyProc->vxid.lxid
-#else
-#define CURRENT_LXID MyProc->lxid
-#endif
-
 /* In front of what is hashed, so that the number of one use tells nothing about another's. */
 typedef enum Use
 {

@@ -3,6 +3,7 @@
  *
  *   worker_slots.c      slots in shared memory, by which sessions and workers pass messages
  *   worker_registry.c   which workers there are; they are started when needed, and leave when idle or dismissed
+ *   worker_prices.c     what dp_ aggregates cost, which the ledger worker remembers
  *   worker_ledger.c     the ledger worker of a database: charges, in transactions of its own that several charges share
  *   worker_gate.c       a gate worker: runs the Python of the gate, a step at a time
  *   worker_session.c    language discreet_worker: a session asks a gate worker, and runs the statements it is given
@@ -19,6 +20,7 @@
 #include "storage/dsm.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
+#include "utils/jsonb.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -31,6 +33,9 @@ typedef enum Turn
 } Turn;
 
 #define NO_WORKER (-1)
+
+/* a session waits longer than that for a gate worker */
+#define MAX_STEP_MS 30000
 
 typedef struct Slot
 {
@@ -72,6 +77,7 @@ typedef struct Worker
 	uint32		generation;		/* a worker that starts too late finds another one here */
 	TimestampTz since;			/* in this state */
 	Latch	   *latch;
+	int			pid;
 	int			conversations;	/* whose state it keeps */
 } Worker;
 
@@ -100,7 +106,7 @@ extern Message read_message(Slot *slot);
 extern void write_message(Slot *slot, const char *bytes, Size length);
 extern void pass_slot(Slot *slot, Turn to);
 extern void free_slot(Slot *slot);
-extern void pg_attribute_noreturn() refuse_without_worker(const char *message, const char *hint);
+pg_noreturn extern void refuse_without_worker(const char *message, const char *hint);
 
 /* worker_registry.c */
 extern int	gate_workers;
@@ -111,9 +117,26 @@ extern void dismiss_workers(Oid database, bool wait);
 extern Slot *next_slot(int self, bool *begun);
 extern void look_at_databases(Node *statement);
 
+/* worker_prices.c: the price of one charge, in JSON; charges of one payer can be made together */
+typedef struct Price
+{
+	char	   *payer;
+	char	   *charge;			/* what the ledger is to take */
+	char	   *prices;			/* what the session is told */
+} Price;
+
+extern Price *known_price(uint64 catalog, const char *request);
+extern Price *price_from(uint64 catalog, const char *request, Jsonb *priced);
+extern bool is_refusal(Jsonb *priced);
+extern bool is_true(Jsonb *answer);
+
 /* worker_ledger.c, worker_gate.c: the loops; they return when the worker is to leave */
 extern void work_for_ledger(int self);
 extern void work_for_gate(int self);
+extern int	step_timeout;
+
+/* tells a gate worker that the session of its step has left */
+#define ABANDONED_SIGNAL SIGUSR2
 
 /* budget_ledger.c: an operation of the ledger on another server */
 extern Message remote_ledger(const char *operation, const char *request, const char *bytes, int length);

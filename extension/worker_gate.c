@@ -19,13 +19,13 @@
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 
-/* a step that takes longer is ended */
-#define WATCHDOG_MS 20000
 /* the worker stands still for everybody while it waits for a lock */
 #define LOCK_TIMEOUT "20ms"
 #define IDLE_MS (5 * 60 * 1000)
 /* libraries leave a little memory behind with each question (docs/limits.md) */
 #define MOST_STEPS 1000000
+
+int			step_timeout = 20 * 1000;	/* a step that takes longer is ended */
 
 /* The function that runs a step, and its version: after an upgrade of the extension the worker starts anew. */
 typedef struct Code
@@ -59,7 +59,36 @@ same_code(Code *one, Code *other)
 	return one->function == other->function && one->xmin == other->xmin && ItemPointerEquals(&one->place, &other->place);
 }
 
-/* Runs a step in a transaction of its own. The reply is in MessageContext; its first byte says whom it is for. */
+/* The slot whose step is under way. */
+static Slot *volatile stepping = NULL;
+
+/*
+ * A session has left while this worker had its slot. Only the step of a slot that is abandoned is ended: the signal may come when
+ * the worker is at another one.
+ */
+static void
+on_abandoned(SIGNAL_ARGS)
+{
+	int			saved = errno;
+	Slot	   *slot = stepping;
+
+	if (slot != NULL && slot->abandoned)
+	{
+		QueryCancelPending = true;
+		InterruptPending = true;
+		SetLatch(MyLatch);
+		wake_python();
+	}
+	errno = saved;
+}
+
+/* Whether a conversation has work that waits for no message. */
+static bool ahead = false;
+
+/*
+ * Runs a step in a transaction of its own. The reply is in MessageContext; its first byte says whom it is for: the session (S; W:
+ * and the worker can go on meanwhile), the ledger (L), the session for the last time (F).
+ */
 static bytea *
 step(Oid function, uint64 conversation, const char *sender, Message message)
 {
@@ -72,8 +101,9 @@ step(Oid function, uint64 conversation, const char *sender, Message message)
 	SET_VARSIZE(request, VARHDRSZ + message->len);
 	memcpy(VARDATA(request), message->data, message->len);
 	PushActiveSnapshot(GetTransactionSnapshot());
-	enable_timeout_after(STATEMENT_TIMEOUT, WATCHDOG_MS);
+	enable_timeout_after(STATEMENT_TIMEOUT, step_timeout);
 	depth = begin_python();
+	CHECK_FOR_INTERRUPTS();		/* from here on a signal wakes Python; this is for one that came before */
 	reply = DatumGetByteaP(OidFunctionCall4(function, Int64GetDatum(conversation), CStringGetTextDatum(sender),
 											Int64GetDatum(catalog), PointerGetDatum(request)));
 	end_python(depth);
@@ -84,6 +114,35 @@ step(Oid function, uint64 conversation, const char *sender, Message message)
 	MemoryContextSwitchTo(before);
 	PopActiveSnapshot();
 	return request;
+}
+
+/* Does a part of what conversations can do before their sessions reply, such as noise of many numbers; whether there is more. */
+static bool
+work_ahead(void)
+{
+	volatile bool more = false;
+
+	PG_TRY();
+	{
+		Code		code;
+
+		StartTransactionCommand();
+		code = current_code();
+		if (OidIsValid(code.function))
+			more = *VARDATA(step(code.function, 0, "I", makeStringInfo())) == 'M';
+		CommitTransactionCommand();
+	}
+	PG_CATCH();
+	{
+		end_python(0);
+		disable_timeout(STATEMENT_TIMEOUT, false);
+		EmitErrorReport();
+		FlushErrorState();
+		AbortCurrentTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(MessageContext);
+	return more;
 }
 
 /* What a session gets when a step fails as a whole. */
@@ -97,8 +156,8 @@ failure(bool timed_out)
 	appendStringInfoChar(&reply, 'F');
 	appendBinaryStringInfo(&reply, "\0\0\0\0E", 5);	/* no notices; an error */
 	send_text(&reply, "DP007");
-	send_text(&reply, timed_out ? "the gate did not finish with the question in time: no answer" :
-			  "the gate failed: no answer");
+	send_text(&reply, timed_out ? "the gate did not finish with the question in time, and it may have been charged: no answer" :
+			  "the gate failed, and the question may have been charged: no answer");
 	send_text(&reply, timed_out ? "Ask a simpler question." : "Try again. The server's log says more.");
 	SET_VARSIZE(reply.data, reply.len);
 	return (bytea *) reply.data;
@@ -134,20 +193,26 @@ serve(Slot *slot, Oid function)
 	volatile bool abandoned = is_abandoned(slot);
 	bytea	   *volatile reply = NULL;
 	volatile bool unsent = false;
-	char		receiver;
+	volatile char receiver;
 
+	/* what Python keeps of an abandoned conversation is forgotten in peace */
+	stepping = abandoned ? NULL : slot;
 	PG_TRY();
 	{
 		Message		message = abandoned ? makeStringInfo() : read_message(slot);
 		const char *sender = abandoned ? "A" : slot->sender == TURN_OF_LEDGER ? "L" : "S";
 
+		if (!abandoned && is_abandoned(slot))
+			QueryCancelPending = InterruptPending = true;	/* the session left before it could be heard of */
 		reply = step(function, slot->conversation, sender, message);
+		stepping = NULL;
 		CommitTransactionCommand();
 	}
 	PG_CATCH();
 	{
 		bool		timed_out = geterrcode() == ERRCODE_QUERY_CANCELED || get_timeout_indicator(STATEMENT_TIMEOUT, true);
 
+		stepping = NULL;
 		end_python(0);
 		disable_timeout(STATEMENT_TIMEOUT, false);
 		EmitErrorReport();
@@ -165,6 +230,11 @@ serve(Slot *slot, Oid function)
 		return;
 	}
 	receiver = *VARDATA(reply);
+	if (receiver == 'W')
+	{
+		ahead = true;
+		receiver = 'S';
+	}
 	PG_TRY();
 	{
 		write_message(slot, VARDATA(reply) + 1, VARSIZE(reply) - VARHDRSZ - 1);
@@ -208,6 +278,7 @@ work_for_gate(int self)
 
 	MessageContext = AllocSetContextCreate(TopMemoryContext, "discreet gate", ALLOCSET_DEFAULT_SIZES);
 	SetConfigOption("lock_timeout", LOCK_TIMEOUT, PGC_SUSET, PGC_S_OVERRIDE);
+	pqsignal(ABANDONED_SIGNAL, on_abandoned);
 	for (;;)
 	{
 		Slot	   *slot;
@@ -243,6 +314,11 @@ work_for_gate(int self)
 			serve(slot, code.function);
 			steps++;
 			idle_since = GetCurrentTimestamp();
+			continue;
+		}
+		if (ahead)
+		{
+			ahead = work_ahead();
 			continue;
 		}
 		pgstat_report_stat(true);

@@ -1,7 +1,8 @@
 /*
  * worker_ledger.c: the ledger worker of a database. It runs the functions _ledger_* and nothing else, as role discreet_ledger,
- * in transactions of its own. Requests that wait together share a transaction and its commit: each runs in a
- * subtransaction, and the replies go out after the commit. So a reply means that the charge is on disk.
+ * in transactions of its own. Requests that wait together share a transaction and its commit, and the replies go out after
+ * the commit. So a reply means that the charge is on disk. If one of them fails, all are performed again, each in a
+ * subtransaction.
  *
  * There is one for a database, since two would lock the same lines in different order.
  */
@@ -38,6 +39,7 @@ typedef struct Request
 	char	   *bytes;
 	int			length;
 	bool		again;			/* a line was locked: the request stays in its slot */
+	bool		performed;
 	StringInfoData reply;
 } Request;
 
@@ -62,7 +64,7 @@ may_be_lost(const char *operation)
 }
 
 static SPIPlanPtr
-plan_of(const Request *request)
+plan_of(const char *operation, bool with_bytes)
 {
 	static HTAB *plans = NULL;
 	Oid			types[] = {JSONBOID, BYTEAOID};
@@ -76,35 +78,49 @@ plan_of(const Request *request)
 
 		plans = hash_create("discreet ledger", 32, &control, HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
 	}
-	snprintf(name, NAMEDATALEN, "_ledger_%s", request->operation);
+	snprintf(name, NAMEDATALEN, "_ledger_%s", operation);
 	kept = hash_search(plans, name, HASH_ENTER, &found);
 	if (!found || kept->plan == NULL)
 	{
 		SPIPlanPtr	plan;
 
 		kept->plan = NULL;
-		plan = SPI_prepare(psprintf("SELECT discreet.%s($1%s)", quote_identifier(name), request->bytes ? ", $2" : ""),
-						   request->bytes ? 2 : 1, types);
+		plan = SPI_prepare(psprintf("SELECT discreet.%s($1%s)", quote_identifier(name), with_bytes ? ", $2" : ""),
+						   with_bytes ? 2 : 1, types);
 		if (plan == NULL || SPI_keepplan(plan) != 0)
-			elog(ERROR, "the ledger has no operation %s", request->operation);
+			elog(ERROR, "the ledger has no operation %s", operation);
 		kept->plan = plan;
 	}
 	return kept->plan;
 }
 
+/* Runs a function of the ledger, whose answer may be NULL. */
+static Datum
+run_ledger(SPIPlanPtr plan, Datum *values, bool *null)
+{
+	if (SPI_execute_plan(plan, values, NULL, false, 0) != SPI_OK_SELECT || SPI_processed != 1)
+		elog(ERROR, "the ledger's answer is not one value");
+	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, null);
+}
+
+static void
+reply_with_json(Request *request, Jsonb *json)
+{
+	appendStringInfoChar(&request->reply, 'J');
+	(void) JsonbToCString(&request->reply, &json->root, VARSIZE(json));
+}
+
 static void
 perform(Request *request)
 {
-	SPIPlanPtr	plan = plan_of(request);
+	SPIPlanPtr	plan = plan_of(request->operation, request->bytes != NULL);
 	Datum		values[2] = {DirectFunctionCall1(jsonb_in, CStringGetDatum(request->request)), (Datum) 0};
 	Datum		value;
 	bool		null;
 
 	if (request->bytes != NULL)
 		values[1] = PointerGetDatum(cstring_to_text_with_len(request->bytes, request->length));
-	if (SPI_execute_plan(plan, values, NULL, false, 0) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "the ledger's answer is not one value");
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
+	value = run_ledger(plan, values, &null);
 	if (null)
 		appendStringInfoChar(&request->reply, 'N');
 	else if (request->bytes != NULL)
@@ -115,11 +131,80 @@ perform(Request *request)
 		appendBinaryStringInfo(&request->reply, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
 	}
 	else
-	{
-		Jsonb	   *json = DatumGetJsonbP(value);
+		reply_with_json(request, DatumGetJsonbP(value));
+}
 
-		appendStringInfoChar(&request->reply, 'J');
-		(void) JsonbToCString(&request->reply, &json->root, VARSIZE(json));
+/* Runs a function of the ledger with this request in JSON. */
+static Jsonb *
+answer_of(const char *operation, const char *request)
+{
+	Datum		value = DirectFunctionCall1(jsonb_in, CStringGetDatum(request));
+	bool		null;
+
+	value = run_ledger(plan_of(operation, false), &value, &null);
+	if (null)
+		elog(ERROR, "the ledger's answer is NULL");
+	return DatumGetJsonbP(value);
+}
+
+/* The price of a request, which is remembered; NULL: it is refused, or is no charge that can be made together with others. */
+static Price *
+price_of(Request *request)
+{
+	Price	   *known;
+	uint64		catalog;
+	Jsonb	   *priced;
+
+	if (strcmp(request->operation, "charge_aggregates") != 0)
+		return NULL;
+	catalog = catalog_version();	/* not newer than what the price is made of */
+	known = known_price(catalog, request->request);
+	if (known != NULL)
+		return known;
+	priced = answer_of("price_aggregates", request->request);
+	if (is_refusal(priced))
+	{
+		reply_with_json(request, priced);
+		request->performed = true;
+		return NULL;
+	}
+	return price_from(catalog, request->request, priced);
+}
+
+/*
+ * Charges of one payer are made together: limits are looked at, and lines locked and written, once for all of them. Where their
+ * sum is not left, nothing is done here, and each is performed by itself.
+ */
+static void
+charge_together(Request *requests, int count)
+{
+	Price	   *prices[MOST_TOGETHER];
+
+	for (int n = 0; n < count; n++)
+		prices[n] = price_of(&requests[n]);
+	for (int first = 0; first < count; first++)
+	{
+		Price	   *price = prices[first];
+		StringInfoData charges;
+		bool		paid;
+
+		if (price == NULL)
+			continue;
+		initStringInfo(&charges);
+		for (int n = first; n < count; n++)
+			if (prices[n] != NULL && strcmp(prices[n]->payer, price->payer) == 0)
+				appendStringInfo(&charges, "%c%s", charges.len == 0 ? '[' : ',', prices[n]->charge);
+		appendStringInfoChar(&charges, ']');
+		paid = is_true(answer_of("charge_together", charges.data));
+		for (int n = first; n < count; n++)
+			if (prices[n] != NULL && (n == first || strcmp(prices[n]->payer, price->payer) == 0))
+			{
+				if (paid)
+					appendStringInfo(&requests[n].reply, "J%s", prices[n]->prices);
+				requests[n].performed = paid;
+				if (n > first)
+					prices[n] = NULL;
+			}
 	}
 }
 
@@ -152,29 +237,39 @@ may_wait(const Request *request, const ErrorData *error)
 		!TimestampDifferenceExceeds(request->slot->sent_at, GetCurrentTimestamp(), MOST_WAITING_MS);
 }
 
-/* Performs a request within the transaction under way; what fails leaves nothing of it. */
+static bool
+is_remote(void)
+{
+	return ledger_conninfo != NULL && *ledger_conninfo != '\0';
+}
+
+/* What the ledger does: its own function, or the same function of the ledger on another server. */
 static void
-attempt(Request *request, bool remote)
+perform_anywhere(Request *request)
+{
+	if (is_remote())
+	{
+		Message		answer = remote_ledger(request->operation, request->request, request->bytes, request->length);
+
+		appendBinaryStringInfo(&request->reply, answer->data, answer->len);
+	}
+	else
+		perform(request);
+}
+
+/* Performs a request in a subtransaction of the transaction under way; a request that fails leaves nothing behind. */
+static void
+attempt(Request *request)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 
-	if (!remote)
-		BeginInternalSubTransaction(NULL);
+	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		if (remote)
-		{
-			Message		answer = remote_ledger(request->operation, request->request, request->bytes, request->length);
-
-			appendBinaryStringInfo(&request->reply, answer->data, answer->len);
-		}
-		else
-		{
-			perform(request);
-			ReleaseCurrentSubTransaction();
-		}
+		perform_anywhere(request);
+		ReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
 	}
@@ -185,8 +280,7 @@ attempt(Request *request, bool remote)
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
-		if (!remote)
-			RollbackAndReleaseCurrentSubTransaction();
+		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
 		if (may_wait(request, error))
@@ -219,12 +313,17 @@ reply(Request *request)
 	pass_slot(request->slot, request->slot->sender);
 }
 
-/* Requests that share a transaction. When this returns or throws, it is nobody's turn but the askers'. */
-static void
-perform_together(Request *requests, int count)
+/*
+ * Performs requests in one transaction: `apart`, each in a subtransaction, or one after the other, which is far cheaper (a line that
+ * each subtransaction locks gets a list of lockers that grows with each). Returns false where one has failed and all are to
+ * be performed again, apart. Otherwise it is nobody's turn but the askers'.
+ */
+static bool
+perform_in_transaction(Request *requests, int count, bool apart)
 {
-	bool		remote = ledger_conninfo != NULL && *ledger_conninfo != '\0';
 	volatile bool durable = false;
+	volatile bool committing = false;
+	volatile bool failed = false;
 
 	PG_TRY();
 	{
@@ -232,9 +331,14 @@ perform_together(Request *requests, int count)
 		PushActiveSnapshot(GetTransactionSnapshot());
 		if (SPI_connect() != SPI_OK_CONNECT)
 			elog(ERROR, "SPI_connect failed");
+		if (!apart)
+			charge_together(requests, count);
 		for (int n = 0; n < count; n++)
 		{
-			attempt(&requests[n], remote);
+			if (apart)
+				attempt(&requests[n]);
+			else if (!requests[n].performed)
+				perform_anywhere(&requests[n]);
 			durable |= !may_be_lost(requests[n].operation);
 		}
 		SPI_finish();
@@ -243,6 +347,7 @@ perform_together(Request *requests, int count)
 		else					/* for this transaction only: PGC_S_OVERRIDE would change it for all that follow */
 			(void) set_config_option("synchronous_commit", "off", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 		PopActiveSnapshot();
+		committing = true;
 		CommitTransactionCommand();
 	}
 	PG_CATCH();
@@ -254,18 +359,31 @@ perform_together(Request *requests, int count)
 		FlushErrorState();
 		AbortCurrentTransaction();
 		MemoryContextSwitchTo(MessageContext);
+		failed = !committing && !apart && count > 1;
 		/* whoever was to be paid for together is refused together: nothing was committed, or nobody knows */
 		for (int n = 0; n < count; n++)
 		{
-			requests[n].again = false;
-			reply_with_error(&requests[n], error);
+			resetStringInfo(&requests[n].reply);
+			requests[n].performed = false;
+			requests[n].again = !committing && count == 1 && may_wait(&requests[n], error);
+			if (!failed && !requests[n].again)
+				reply_with_error(&requests[n], error);
 		}
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(MessageContext);
-	for (int n = 0; n < count; n++)
+	for (int n = 0; n < count && !failed; n++)
 		if (!requests[n].again)
 			reply(&requests[n]);
+	return !failed;
+}
+
+/* Requests that share a transaction. What another server has done cannot be done again, so there each is apart from the start. */
+static void
+perform_together(Request *requests, int count)
+{
+	if (!perform_in_transaction(requests, count, is_remote()))
+		(void) perform_in_transaction(requests, count, true);
 }
 
 static void
@@ -281,13 +399,11 @@ read_request(Request *request, Slot *slot)
 	initStringInfo(&request->reply);
 }
 
-/* Puts requests back that wait for a lock, with the time at which they came. */
+/* Puts a request back that waits for a lock; it keeps the time at which it came. */
 static void
 put_back(Request *request)
 {
 	Slot	   *slot = request->slot;
-	TimestampTz sent_at = slot->sent_at;
-	Turn		sender = slot->sender;
 	StringInfoData bytes;
 
 	initStringInfo(&bytes);
@@ -311,13 +427,6 @@ put_back(Request *request)
 	}
 	PG_END_TRY();
 	pass_slot(slot, TURN_OF_LEDGER);
-	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	if (slot->turn == TURN_OF_LEDGER && slot->taken_by == NO_WORKER)
-	{
-		slot->sent_at = sent_at;
-		slot->sender = sender;
-	}
-	LWLockRelease(shared->lock);
 }
 
 /* What waits now, at most MOST_TOGETHER; one that goes alone ends the list, or is the whole of it. */
@@ -381,7 +490,8 @@ work_for_ledger(int self)
 			idle_since = GetCurrentTimestamp();
 			continue;
 		}
-		if (worker->dismissed || TimestampDifferenceExceeds(idle_since, GetCurrentTimestamp(), IDLE_MS))
+		if (worker->dismissed ||
+			TimestampDifferenceExceeds(idle_since, GetCurrentTimestamp(), IDLE_MS))
 			return;
 		pgstat_report_stat(true);
 		pgstat_report_activity(STATE_IDLE, NULL);

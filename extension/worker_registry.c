@@ -24,10 +24,6 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#if PG_VERSION_NUM < 160000
-#define object_ownercheck(catalog, object, role) pg_database_ownercheck(object, role)
-#endif
-
 #define START_TIMEOUT_MS 10000
 #define DISMISSAL_TIMEOUT_MS 10000
 
@@ -239,8 +235,8 @@ next_slot(int self, bool *begun)
 		if (slot->turn != turn || slot->taken_by != NO_WORKER || slot->database != worker->database ||
 			(slot->lost && !slot->abandoned))
 			continue;
-		/* a conversation stays with the worker that knows it; one that is to leave begins none */
-		if (turn == TURN_OF_GATE && slot->keeper != self && (slot->keeper != NO_WORKER || worker->dismissed))
+		/* a conversation stays with the worker that knows it; a worker that is to leave takes no other message */
+		if (slot->keeper != self && (worker->dismissed || (turn == TURN_OF_GATE && slot->keeper != NO_WORKER)))
 			continue;
 		if (oldest == NULL || slot->ticket < oldest->ticket)
 			oldest = slot;
@@ -349,6 +345,7 @@ discreet_worker_main(Datum argument)
 		worker->state = WORKING;
 		worker->since = GetCurrentTimestamp();
 		worker->latch = MyLatch;
+		worker->pid = MyProcPid;
 	}
 	LWLockRelease(shared->lock);
 	if (!expected)
@@ -429,7 +426,7 @@ dismiss_from(const char *database, bool to_copy)
 {
 	Oid			oid = database == NULL ? InvalidOid : get_database_oid(database, true);
 
-	if (OidIsValid(oid) && (object_ownercheck(DatabaseRelationId, oid, GetUserId()) || (to_copy && may_copy(oid))))
+	if (OidIsValid(oid) && (owns_database(oid, GetUserId()) || (to_copy && may_copy(oid))))
 		dismiss_workers(oid, true);
 }
 

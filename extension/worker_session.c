@@ -8,6 +8,10 @@
  */
 #include "worker.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "access/xact.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
@@ -114,6 +118,7 @@ write_question(StringInfo to, FunctionCallInfo fcinfo, const char *search_path)
 	Form_pg_proc function;
 	Datum		body;
 	bool		null;
+	TimestampTz now = GetCurrentTransactionStartTimestamp();
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", fcinfo->flinfo->fn_oid);
@@ -121,14 +126,16 @@ write_question(StringInfo to, FunctionCallInfo fcinfo, const char *search_path)
 	body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &null);
 	send_text(to, TextDatumGetCString(body));
 
-	pq_sendint32(to, 11);
+	pq_sendint32(to, 13);
 	send_fact(to, "user", GetUserNameFromId(GetSessionUserId(), false));
 	send_fact(to, "search_path", search_path);
 	send_fact(to, "discreet.level", read_setting("discreet.level"));
 	send_fact(to, "discreet.epsilon", double_to_shortest_decimal(epsilon_wish));
+	send_fact(to, "discreet.with_error", with_error ? "t" : NULL);
 	send_fact(to, "transaction_isolation", read_setting("transaction_isolation"));
 	send_fact(to, "server_encoding", GetDatabaseEncodingName());
-	send_fact(to, "now", timestamptz_to_str(GetCurrentTransactionStartTimestamp()));
+	send_fact(to, "now", timestamptz_to_str(now));
+	send_fact(to, "clock", moved_clock(&now) ? timestamptz_to_str(now) : NULL);
 	send_fact(to, "catalog", own_catalog_version());
 	send_fact(to, "explained", being_explained() ? "t" : NULL);
 	send_fact(to, "citus", OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE)) ? "t" : NULL);
@@ -375,13 +382,17 @@ tell_notices(Message from)
 		int			kind = pq_getmsgbyte(from);
 		char	   *words = receive_text(from);
 
+		if (kind == 'A')
+			keep_last_answer(words);
+		if (kind == 'A' || (kind == 'N' && quiet))
+			continue;
 		if (kind != 'L')
 			words = sendable(words);
 		ereport(kind == 'N' ? NOTICE : kind == 'W' ? WARNING : LOG_SERVER_ONLY, (errmsg_internal("%s", words)));
 	}
 }
 
-static void pg_attribute_noreturn()
+pg_noreturn static void
 throw_error(Message from)
 {
 	char	   *state = receive_text(from);
@@ -531,12 +542,15 @@ converse(FunctionCallInfo fcinfo, Slot *slot, const char *search_path)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "discreet conversation", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext exchanged = AllocSetContextCreate(context, "discreet exchange", ALLOCSET_DEFAULT_SIZES);
 	StringInfoData message;
 	Datum		answer;
 
 	MemoryContextSwitchTo(context);
 	initStringInfo(&message);
 	write_question(&message, fcinfo, search_path);
+	/* a conversation may have hundreds of exchanges, as where a synthetic table is written: none adds to the memory */
+	MemoryContextSwitchTo(exchanged);
 	for (;;)
 	{
 		Message		reply = exchange(slot, TURN_OF_GATE, message.data, message.len);
@@ -556,10 +570,27 @@ converse(FunctionCallInfo fcinfo, Slot *slot, const char *search_path)
 		run_statements(reply, &message);
 		/* once they have run: what they locked was there before the version was taken */
 		send_text(&message, own_catalog_version());
+		MemoryContextReset(exchanged);
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 	return answer;
+}
+
+/*
+ * The first question plans statements about the catalogs that later ones seldom need. What that took is given back to the system,
+ * so that many sessions that ask stay small.
+ */
+static void
+give_memory_back(void)
+{
+#ifdef __GLIBC__
+	static bool given = false;
+
+	if (!given)
+		(void) malloc_trim(0);
+	given = true;
+#endif
 }
 
 /*
@@ -579,7 +610,7 @@ discreet_worker_call_handler(PG_FUNCTION_ARGS)
 	Slot	   *volatile slot = NULL;
 
 	refuse_large_arguments(fcinfo);
-	if (InSecurityRestrictedOperation())
+	if (is_restricted())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("discreet cannot be used within a security-restricted operation")));
@@ -623,5 +654,6 @@ discreet_worker_call_handler(PG_FUNCTION_ARGS)
 	pgBufferUsage = buffers;
 	pgWalUsage = wal;
 	columns_of_call_around(around);
+	give_memory_back();
 	return result;
 }

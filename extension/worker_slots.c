@@ -7,6 +7,8 @@
  */
 #include "worker.h"
 
+#include <signal.h>
+
 #include "access/parallel.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
@@ -217,7 +219,10 @@ free_slot(Slot *slot)
 	LWLockRelease(shared->lock);
 }
 
-/* Ends the turn of this process. Of an abandoned slot the worker that keeps the conversation has the last turn. */
+/*
+ * Ends the turn of this process. Of an abandoned slot the worker that keeps the conversation has the last turn. A ledger worker
+ * that puts a request back has another turn: the sender waits for the reply as before, and since the same moment.
+ */
 void
 pass_slot(Slot *slot, Turn to)
 {
@@ -228,11 +233,14 @@ pass_slot(Slot *slot, Turn to)
 		to = TURN_OF_SESSION;
 	else if (slot->abandoned)
 		to = slot->keeper != NO_WORKER ? TURN_OF_GATE : TURN_OF_NOBODY;
-	slot->sender = slot->turn;
+	if (to != slot->turn)
+	{
+		slot->sender = slot->turn;
+		slot->sent_at = GetCurrentTimestamp();
+	}
 	slot->turn = to;
 	slot->taken_by = NO_WORKER;
 	slot->ticket = ++shared->tickets;
-	slot->sent_at = GetCurrentTimestamp();
 	if (to == TURN_OF_SESSION)
 		SetLatch(slot->latch);
 	else if (to == TURN_OF_NOBODY)
@@ -278,6 +286,9 @@ leave_slot(Slot *slot)
 			slot->turn = TURN_OF_GATE;
 			wake_worker(slot);
 		}
+		/* nobody needs the step of a gate worker any more, and others wait; the ledger ends what it has begun */
+		else if (slot->turn == TURN_OF_GATE)
+			kill(shared->workers[slot->taken_by].pid, ABANDONED_SIGNAL);
 	}
 	else
 		slot->turn = TURN_OF_SESSION;	/* no worker takes it any more */
@@ -306,6 +317,9 @@ take_slot(void)
 							  "Add discreet to shared_preload_libraries in postgresql.conf, and restart the server.");
 	if (IsParallelWorker())
 		elog(ERROR, "the ledger cannot be reached from a parallel worker");
+	/* so there is always a slot for another session */
+	if (list_length(own_slots) >= SLOTS_PER_BACKEND)
+		refuse_without_worker("a question is asked within a question: no charge, no answer", "Ask one after the other.");
 	if (!prepared)
 	{
 		before_shmem_exit(leave_all_slots, (Datum) 0);

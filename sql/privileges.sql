@@ -11,9 +11,15 @@ GRANT EXECUTE ON FUNCTION discreet.check_installation(), discreet.selftest() TO 
 
 -- curators declare what is protected, and who may ask
 GRANT EXECUTE ON FUNCTION
-    discreet.create_dataset(text, numeric, numeric, text, text, interval, interval),
+    discreet.create_dataset(text, numeric, numeric, text, text, interval, interval, numeric),
     discreet.protect(regclass, text, text, numeric, numeric, text, int, int, numeric, numeric, numeric, int, text, int),
-    discreet.describe_column(regclass, name, numeric, numeric, text[], text),
+    discreet.alter_protection(regclass, int, int, int, numeric, numeric),
+    discreet.propose(text, text[]),
+    discreet.adopt(text, numeric, numeric, text[], numeric),
+    discreet.describe_column(regclass, name, numeric, numeric, text[], text, text),
+    discreet.describe_column(regclass, name, date, date, text[], text, text),
+    discreet.describe_column(regclass, name, timestamptz, timestamptz, text[], text, text),
+    discreet.describe_column(regclass, name, text, text, text[], text, text),
     discreet.unprotect(regclass),
     discreet.grant_budget(text, regrole, numeric, numeric),
     discreet.revoke_budget(text, regrole),
@@ -21,19 +27,25 @@ GRANT EXECUTE ON FUNCTION
     discreet.set_personal_budget(regclass, text, numeric),
     discreet.personal_status(regclass),
     discreet.audit_known(regclass, text),
-    discreet.audit_reset(regclass, text)
+    discreet.audit_reset(regclass, text),
+    discreet.suggest_rows(regclass, text, text, numeric)
 TO discreet_curator;
 GRANT EXECUTE ON FUNCTION discreet.audit_state(regclass) TO discreet_curator, discreet_auditor;
 
 -- what is protected is no secret; budgets, charges and refusals show each reader what is theirs to see
-GRANT SELECT ON discreet.datasets, discreet.protected_tables, discreet.protected_columns, discreet.exempt_views
+GRANT SELECT ON discreet.datasets, discreet.protected_tables, discreet.protected_columns, discreet.exempt_views,
+    discreet.catalog
 TO discreet_curator, discreet_analyst, discreet_auditor;
-GRANT SELECT ON discreet.budget_status, discreet.charges, discreet.refusals
+-- in place of information_schema's
+GRANT SELECT ON discreet._information_tables, discreet._information_columns TO discreet_analyst;
+GRANT SELECT ON discreet.budget_status, discreet.charges, discreet.refusals, discreet.last_answer
 TO discreet_curator, discreet_analyst, discreet_auditor;
 
 -- the views call these with the rights of the reader
 GRANT EXECUTE ON FUNCTION
-    discreet._sees_all(), discreet._direct_readers(oid), discreet._relation_family(oid),
+    discreet._catalog(), discreet._askable_tables(), discreet._askable_columns(),
+    discreet._sees_all(), discreet._last_answer(), discreet._direct_readers(oid), discreet._unit_text(oid),
+    discreet._relation_family(oid), discreet._sealed_twin(oid),
     discreet._zcdp_epsilon_spent(numeric, numeric)
 TO discreet_curator, discreet_analyst, discreet_auditor;
 
@@ -86,15 +98,23 @@ GRANT EXECUTE ON FUNCTION discreet.verify_log() TO discreet_curator, discreet_au
 
 -- the gate: whoever holds a budget may ask
 GRANT EXECUTE ON FUNCTION
-    discreet.query(text, numeric, text[], boolean, numeric, boolean),
+    discreet.query(text, numeric, text[], boolean, numeric, boolean, numeric, timestamptz),
     discreet.query_json(text, numeric, text[], boolean),
     discreet.ask(text, numeric, text),
     discreet.explain(text, numeric),
+    discreet.explain_text(text, numeric, text[], timestamptz),
     discreet.lint(text),
-    discreet.create_view(text, text, numeric),
+    discreet.create_view(text, text, numeric, interval),
     discreet._answer_columns(text, numeric),
     discreet.suggest_bounds(regclass, name, numeric),
+    discreet.synthesis_report(jsonb),
+    discreet.synthesize(regclass, text, numeric, numeric, text[], bigint, text, text[], numeric),
+    discreet.synthesize(text, text, numeric, numeric, text[], bigint, text, text[], numeric),
+    discreet.synthesize(regclass[], text[], numeric, numeric, text[], bigint, text, text[], numeric),
     discreet._parameter(anyelement),
+    discreet._clock(timestamptz),
+    discreet._as_of(),
+    discreet.round_time(timestamptz, interval),
     discreet.bucket(numeric, numeric)
 TO discreet_curator, discreet_analyst;
 
@@ -126,9 +146,13 @@ GRANT EXECUTE ON FUNCTION discreet.report() TO discreet_curator;
 GRANT EXECUTE ON FUNCTION
     discreet._ledger_ping(jsonb),
     discreet._ledger_charge_aggregates(jsonb),
+    discreet._ledger_price_aggregates(jsonb),
+    discreet._ledger_charge_together(jsonb),
     discreet._ledger_describe(jsonb),
     discreet._ledger_recall(jsonb),
     discreet._ledger_charge_question(jsonb),
+    discreet._ledger_charge_curation(jsonb),
+    discreet._ledger_create_dataset(jsonb),
     discreet._ledger_left(jsonb),
     discreet._ledger_shortage(jsonb),
     discreet._ledger_store(jsonb),
@@ -158,14 +182,16 @@ GRANT SELECT ON discreet.rules TO discreet_curator, discreet_auditor;
 -- the security officer
 GRANT EXECUTE ON FUNCTION
     discreet.mls_define(text[], text[]),
-    discreet.mls_clear(regrole, text),
-    discreet.mls_table(regclass, text[], text[]),
+    discreet.mls_clear(regrole, text, text),
+    discreet.mls_table(regclass, text[], text[], jsonb),
+    discreet.mls_rule(regclass, text, text),
     discreet.mls_reference(regclass, text[], regclass),
     discreet.mls_drop(regclass),
     discreet.mls_plain(regclass)
 TO discreet_curator;
 GRANT EXECUTE ON FUNCTION
     discreet.mls_declassify(regclass, jsonb, text[], text, text),
+    discreet.mls_relabel(regclass, text, text[], text, text),
     discreet.mls_purge(regclass, text)
 TO discreet_trusted;
 -- subjects need be no members of anything but have a clearance
@@ -191,6 +217,8 @@ GRANT EXECUTE ON FUNCTION
     discreet._cut(text, int),
     discreet._padded(character, int),
     discreet._floating(float8, "char", float8),
+    discreet._seconds(interval),
+    discreet._date(bigint, bigint, bigint),
     discreet._double(numeric),
     discreet._real(numeric),
     discreet._real(float8),
@@ -199,6 +227,8 @@ GRANT EXECUTE ON FUNCTION
     discreet._bin(anyelement, float8, float8, int),
     discreet._log_bin(anyelement, int, int, int),
     discreet._people("any", bigint, int, int, bigint, text, "any"),
+    discreet._synthesis_code(text, text[]),
+    discreet._synthesis_count(int[], "any"),
     discreet._personal_count("any", boolean),
     discreet._personal_paid("any"),
     discreet._person("any", oid, xid, tid, bigint),
@@ -241,8 +271,23 @@ TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     discreet.ptable(float8, int, int),
     discreet.controlled_round(regclass, text[], text, int, text, text, jsonb, text, float8),
-    discreet.suppress(regclass, text[], text, numeric, text, jsonb, text, int, numeric, numeric, numeric, text, text),
+    discreet.suppress(regclass, text[], text, numeric, text, jsonb, text, int, numeric, numeric, numeric, text, text, boolean),
     discreet.audit_cells(regclass, text[], text, jsonb, text),
     discreet.microaggregate(regclass, text[], int, text),
     discreet.swap(regclass, text[], text[], text[], text, int, float8)
 TO discreet_curator;
+
+-- sealed columns: a key asks for its secret, and values for an open key; what alters a table does so in the name of its owner
+GRANT EXECUTE ON FUNCTION
+    discreet.open_key(text, bytea), discreet.close_key(text),
+    discreet._seal(anyelement, bigint, uuid), discreet._unseal(bytea, bigint, uuid, anyelement),
+    discreet._seal_search(anyelement, uuid), discreet._seal_search_many(anyarray, uuid),
+    discreet._is_unsealed(uuid), discreet._closed_key(oid), discreet._sealed_row(), discreet._sealed_version(bytea), discreet._sealed_insert()
+TO PUBLIC;
+GRANT EXECUTE ON FUNCTION
+    discreet.create_key(text, bytea, boolean), discreet.rotate_key(text, bytea, bytea),
+    discreet.grant_key(text, regrole), discreet.revoke_key(text, regrole),
+    discreet.seal_column(regclass, name, text, boolean), discreet.unseal_column(regclass, name),
+    discreet.renew_column_key(regclass, name), discreet.reseal_column(regclass, name, int)
+TO discreet_curator;
+GRANT SELECT ON discreet.keys, discreet.sealed_columns TO discreet_curator, discreet_auditor;

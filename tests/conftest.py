@@ -35,6 +35,8 @@ LONG_FILES = {"test_mls_noninterference.py", "test_neighbours.py", "test_plain_s
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--more", action="store_true", help="run tests marked slow, and more random cases of the others")
+    parser.addoption("--questions", type=int, help="how many random questions are asked with and without three people")
+    parser.addoption("--tenth", action="store_true", help="run the tests of every tenth file")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -43,6 +45,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in LONG_FILES)
+    if config.getoption("--tenth"):
+        chosen = set(sorted({item.path for item in items})[::10])
+        config.hook.pytest_deselected(items=[item for item in items if item.path not in chosen])
+        items[:] = [item for item in items if item.path in chosen]
     if config.getoption("--more"):
         return
     slow = [item for item in items if item.get_closest_marker("slow")]

@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import psycopg
 from dev.cluster import Cluster, throw_away
-from dev.interpreter import pg_config
+from dev.postgresql import pg_config
 from psycopg import sql
 from pytest_postgresql.janitor import DatabaseJanitor
 
@@ -29,7 +30,9 @@ FAST_AND_FORGETFUL = {
     "max_wal_senders": "0",
 }
 
-Connection = psycopg.Connection[tuple[object, ...]]
+# the types of a row are those of its statement
+Row: TypeAlias = tuple[Any, ...]
+Connection = psycopg.Connection[Row]
 MakeRole = Callable[..., str]
 
 

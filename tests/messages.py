@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 from psycopg.errors import Diagnostic
+from tests.databases import Connection
 
 MACHINERY = re.compile(r"Traceback|PL/Python|plpy|spiexceptions|\.py\b|discreet\.server")
 
@@ -39,7 +40,7 @@ class Containing(str):
     __hash__ = str.__hash__
 
 
-def notices(connection: psycopg.Connection[tuple[object, ...]]) -> list[tuple[str, str | None, str | None]]:
+def notices(connection: Connection) -> list[tuple[str, str | None, str | None]]:
     """A list that fills with severity, message and hint of each notice from now on."""
     heard: list[tuple[str, str | None, str | None]] = []
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from dev.cluster import Cluster
-from dev.interpreter import pg_config
+from dev.postgresql import pg_config
 from tests.databases import Database, created
 
 PEOPLE = 2000
@@ -86,8 +86,8 @@ class Office:
     def dsn(self) -> str:
         return self.database.dsn(ANALYST)
 
-    def truth(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
-        return self.admin.execute(query, parameters).fetchall()  # type: ignore[call-overload,no-any-return]
+    def truth(self, query: str, parameters: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
+        return self.admin.execute(query, parameters).fetchall()
 
     def spent(self) -> Any:
         return self.truth("SELECT amount_spent FROM discreet._budget WHERE role = 0")[0][0]

@@ -91,7 +91,7 @@ class Payroll:
 
     def explain(self, question: str, analyst: str = "ana") -> dict[str, Any]:
         ((told,),) = self.analysts[analyst].execute("SELECT discreet.explain(%s)", [question]).fetchall()
-        return told  # type: ignore[return-value]
+        return told
 
     def truth(self, query: str) -> list[tuple[Any, ...]]:
         return self.admin.execute(query.encode()).fetchall()
@@ -135,7 +135,7 @@ class PlainDoor(Door):
 
     def sum(self, condition: str) -> Decimal | None:
         connection = self.payroll.analysts["ana"]
-        return connection.execute("SELECT plain.total(%s, %s)", [condition, self.sized]).fetchone()[0]  # type: ignore[index,return-value]
+        return connection.execute("SELECT plain.total(%s, %s)", [condition, self.sized]).fetchone()[0]  # type: ignore[index]
 
 
 class AuditedDoor(Door):
@@ -144,7 +144,7 @@ class AuditedDoor(Door):
     def sum(self, condition: str) -> Decimal | None:
         analyst = ANALYSTS[self.asked % len(ANALYSTS)]
         ((total,),) = self.payroll.ask(f"SELECT sum(salary) FROM hr.employee WHERE {condition}", analyst)
-        return total  # type: ignore[no-any-return]
+        return total
 
 
 @contextmanager

@@ -52,7 +52,7 @@ class Village:
 
     def protect(self, table: str, columns: str, rows: str, unit: str = "id", **options: object) -> None:
         """Makes a table of people with budgets of 100, and protects it in a dataset of its own name."""
-        given = {"policy": "personal", "unit_epsilon": 100} | options
+        given = {"policy": "personal", "unit_epsilon": 100, "max_rows": 1} | options
         named = "".join(f", {name} => %({name})s" for name in given)
         self.admin.execute(f"CREATE TABLE {table} ({columns}); INSERT INTO {table} {rows}")
         self.admin.execute(f"SELECT discreet.protect('{table}', '{unit}'{named})", given)

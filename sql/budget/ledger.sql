@@ -211,12 +211,11 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._delta_text(numeric) IS 'A small number as people write it: 1e-8.';
 
--- discreet._charge: takes an amount from the dataset's cap and from every limit that applies to the role, all or none.
--- Returns NULL when it is paid, and otherwise the refusal. Epsilon is what the question is worth, amount what it costs
--- in the currency of the dataset. With a label, what was spent at other labels is not looked at, and nothing waits for it.
-CREATE FUNCTION discreet._charge(
-    dataset text, role name, epsilon numeric, amount numeric, delta numeric, question text, details jsonb,
-    label bigint DEFAULT NULL)
+-- discreet._charge_together: takes charges of one role from the dataset's cap and from every limit that applies to the role, all or
+-- none. Of each charge epsilon (what the question is worth), amount (what it costs in the currency of the dataset), delta, question
+-- and details are given. Returns NULL when they are paid, and otherwise the refusal, which is not written down. With a label, what
+-- was spent at other labels is not looked at, and nothing waits for it.
+CREATE FUNCTION discreet._charge_together(dataset text, role name, charges discreet._charge[], label bigint DEFAULT NULL)
 RETURNS jsonb
 LANGUAGE plpgsql
 VOLATILE
@@ -227,45 +226,53 @@ AS $plpgsql$
 #variable_conflict use_column
 DECLARE
     payers oid[] := discreet._roles_of($2) || 0::oid;
+    all_amounts numeric := 0;
+    all_deltas numeric := 0;
     paid int;
     short record;
-    before record;
+    last_id bigint;
+    last_hash bytea;
     charge discreet._charge;
 BEGIN
-    IF amount IS NULL OR delta IS NULL OR NOT (amount >= 0 AND amount < 'Infinity' AND delta >= 0 AND delta < 1) THEN
-        RAISE EXCEPTION 'a charge of amount %, delta %', amount, delta;
-    END IF;
+    FOREACH charge IN ARRAY charges LOOP
+        IF charge.amount IS NULL OR charge.delta IS NULL
+           OR NOT (charge.amount >= 0 AND charge.amount < 'Infinity' AND charge.delta >= 0 AND charge.delta < 1) THEN
+            RAISE EXCEPTION 'a charge of amount %, delta %', charge.amount, charge.delta;
+        END IF;
+        all_amounts := all_amounts + charge.amount;
+        all_deltas := all_deltas + charge.delta;
+    END LOOP;
 
     -- charges of one dataset, or label, wait for each other here, so that each sees what the one before it left
     IF label IS NULL THEN
         PERFORM FROM discreet._dataset d WHERE d.dataset = $1 FOR NO KEY UPDATE;
     END IF;
     IF (label IS NOT NULL) <> discreet._is_multilevel($1) THEN
-        RETURN discreet._refuse($2, 'DP003', format('the tables of dataset %I have got labels, or lost them, meanwhile', $1),
-            'Ask again.', question, label);
+        RETURN jsonb_build_object('message', format('the tables of dataset %I have got labels, or lost them, meanwhile', $1),
+                                  'hint', 'Ask again.');
     END IF;
     IF label IS NULL THEN
         PERFORM FROM discreet._budget b WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers) FOR UPDATE;
     ELSE
         INSERT INTO discreet._label_spent (dataset, label, role)
-        SELECT $1, $8, b.role FROM discreet._budget b
+        SELECT $1, $4, b.role FROM discreet._budget b
         WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers) ORDER BY b.role
         ON CONFLICT DO NOTHING;
-        PERFORM FROM discreet._label_spent s WHERE s.dataset = $1 AND s.label = $8 AND s.role = 0 FOR UPDATE;
+        PERFORM FROM discreet._label_spent s WHERE s.dataset = $1 AND s.label = $4 AND s.role = 0 FOR UPDATE;
     END IF;
 
-    short := discreet._shortage($1, payers, $4, $5, label);
+    short := discreet._shortage($1, payers, all_amounts, all_deltas, label);
     IF short.message IS NOT NULL THEN
-        RETURN discreet._refuse($2, 'DP003', short.message, short.hint, question, label);
+        RETURN jsonb_build_object('message', short.message, 'hint', short.hint);
     END IF;
 
     IF label IS NULL THEN
-        UPDATE discreet._budget b SET amount_spent = b.amount_spent + $4, delta_spent = b.delta_spent + $5
-        WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers) AND b.amount_spent + $4 <= b.amount_limit;
+        UPDATE discreet._budget b SET amount_spent = b.amount_spent + all_amounts, delta_spent = b.delta_spent + all_deltas
+        WHERE b.dataset = $1 AND b.granted AND b.role = ANY (payers) AND b.amount_spent + all_amounts <= b.amount_limit;
     ELSE
-        UPDATE discreet._label_spent s SET amount_spent = s.amount_spent + $4, delta_spent = s.delta_spent + $5
+        UPDATE discreet._label_spent s SET amount_spent = s.amount_spent + all_amounts, delta_spent = s.delta_spent + all_deltas
         FROM discreet._budget b
-        WHERE s.dataset = $1 AND s.label = $8 AND s.role = b.role AND b.dataset = $1 AND b.granted AND b.role = ANY (payers);
+        WHERE s.dataset = $1 AND s.label = $4 AND s.role = b.role AND b.dataset = $1 AND b.granted AND b.role = ANY (payers);
     END IF;
     GET DIAGNOSTICS paid = ROW_COUNT;
     IF paid <> short.limits THEN
@@ -273,12 +280,44 @@ BEGIN
             HINT = 'Ask again.';
     END IF;
 
-    SELECT c.id, c.hash INTO before FROM discreet._charge c
-    WHERE c.dataset = $1 AND c.label = coalesce($8, -1) ORDER BY c.id DESC LIMIT 1;
-    charge := ROW($1, coalesce($8, -1), coalesce(before.id, 0) + 1, clock_timestamp(), $2, $3, $4, $5, $6, $7, NULL)::discreet._charge;
-    charge.hash := discreet._charge_hash(before.hash, charge);
-    INSERT INTO discreet._charge SELECT charge.*;
+    SELECT c.id, c.hash INTO last_id, last_hash FROM discreet._charge c
+    WHERE c.dataset = $1 AND c.label = coalesce($4, -1) ORDER BY c.id DESC LIMIT 1;
+    FOREACH charge IN ARRAY charges LOOP
+        charge.dataset := $1;
+        charge.label := coalesce($4, -1);
+        charge.id := coalesce(last_id, 0) + 1;
+        charge.at := clock_timestamp();
+        charge.role := $2;
+        charge.hash := discreet._charge_hash(last_hash, charge);
+        INSERT INTO discreet._charge SELECT charge.*;
+        last_id := charge.id;
+        last_hash := charge.hash;
+    END LOOP;
     RETURN NULL;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._charge_together(text, name, discreet._charge[], bigint) IS
+'Takes charges of one role from the dataset''s cap and from every limit that applies to the role, all or none.';
+
+-- discreet._charge: takes one charge, as _charge_together does. Returns NULL when it is paid, and otherwise the refusal, written down.
+CREATE FUNCTION discreet._charge(
+    dataset text, role name, epsilon numeric, amount numeric, delta numeric, question text, details jsonb,
+    label bigint DEFAULT NULL)
+RETURNS jsonb
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+DECLARE
+    refusal jsonb := discreet._charge_together($1, $2,
+        ARRAY[ROW(NULL, NULL, NULL, NULL, NULL, $3, $4, $5, $6, $7, NULL)::discreet._charge], $8);
+BEGIN
+    IF refusal IS NULL THEN
+        RETURN NULL;
+    END IF;
+    RETURN discreet._refuse($2, 'DP003', refusal->>'message', refusal->>'hint', $6, $8);
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._charge(text, name, numeric, numeric, numeric, text, jsonb, bigint) IS

@@ -6,7 +6,8 @@ CREATE FUNCTION discreet.create_dataset(
     accounting text DEFAULT 'pure',
     neighbours text DEFAULT 'unbounded',
     response_quantum interval DEFAULT NULL,
-    answer_lifetime interval DEFAULT '1 day')
+    answer_lifetime interval DEFAULT '1 day',
+    diagnose numeric DEFAULT 0)
 RETURNS void
 LANGUAGE discreet_python
 VOLATILE
@@ -16,7 +17,8 @@ SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
-    return entry.create_dataset(plpy, name, epsilon, delta, accounting, neighbours, response_quantum, answer_lifetime)
+    return entry.create_dataset(plpy, name, epsilon, delta, accounting, neighbours, response_quantum, answer_lifetime,
+        diagnose)
 $python$;
-COMMENT ON FUNCTION discreet.create_dataset(text, numeric, numeric, text, text, interval, interval) IS
+COMMENT ON FUNCTION discreet.create_dataset(text, numeric, numeric, text, text, interval, interval, numeric) IS
 'Declares people whose budget is kept together, over all their tables.';

@@ -14,6 +14,10 @@ BEGIN
     IF TG_TABLE_NAME NOT IN ('_protected_column', '_audit_column') THEN
         NEW.unit_attnum := (SELECT attnum FROM pg_attribute
                             WHERE attrelid = NEW.relation AND attname = NEW.unit AND attnum > 0 AND NOT attisdropped);
+        IF TG_TABLE_NAME = '_protected_table' THEN
+            NEW.parent_key_attnum := (SELECT attnum FROM pg_attribute
+                                      WHERE attrelid = NEW.parent AND attname = NEW.parent_key AND attnum > 0 AND NOT attisdropped);
+        END IF;
     ELSE
         NEW.attnum := (SELECT attnum FROM pg_attribute
                        WHERE attrelid = NEW.relation AND attname = NEW.column_name AND attnum > 0 AND NOT attisdropped);
@@ -64,9 +68,9 @@ BEGIN
           AND NOT EXISTS (SELECT FROM above WHERE above.relation = p.relation AND above.whole = p.whole)
         RETURNING p.relation, p.whole),
     kept AS (
-        INSERT INTO discreet._protected_table (relation, dataset, unit, policy, max_groups, max_rows, max_epsilon, max_delta,
+        INSERT INTO discreet._protected_table (relation, dataset, unit, parent, parent_key, policy, max_groups, max_rows, max_epsilon, max_delta,
                                                unit_epsilon, min_group, fallback, max_total_rows)
-        SELECT g.relation, w.dataset, w.unit, w.policy, w.max_groups, w.max_rows, w.max_epsilon, w.max_delta,
+        SELECT g.relation, w.dataset, w.unit, w.parent, w.parent_key, w.policy, w.max_groups, w.max_rows, w.max_epsilon, w.max_delta,
                w.unit_epsilon, w.min_group, w.fallback, w.max_total_rows
         FROM gone g JOIN discreet._protected_table w ON w.relation = g.whole JOIN pg_class c ON c.oid = g.relation
         ON CONFLICT (relation) DO NOTHING
@@ -76,8 +80,8 @@ BEGIN
         SELECT g.relation, w.dataset, CASE WHEN w.policy = 'personal' THEN w.unit END FROM gone g JOIN discreet._protected_table w ON w.relation = g.whole
         WHERE w.dataset IS NOT NULL
         ON CONFLICT (relation) DO NOTHING)
-    INSERT INTO discreet._protected_column (relation, column_name, lower, upper, categories, visibility)
-    SELECT g.relation, c.column_name, c.lower, c.upper, c.categories, c.visibility
+    INSERT INTO discreet._protected_column (relation, column_name, lower, upper, categories, others, visibility)
+    SELECT g.relation, c.column_name, c.lower, c.upper, c.categories, c.others, c.visibility
     FROM gone g JOIN kept USING (relation) JOIN discreet._protected_column c ON c.relation = g.whole;
 
     WITH RECURSIVE above(relation, whole) AS (
@@ -181,6 +185,8 @@ BEGIN
     DELETE FROM discreet._multilevel_reference r WHERE r.child = ANY ($1) OR r.parent = ANY ($1);
     DELETE FROM discreet._multilevel_trigger t WHERE t.relation = ANY ($1);
     DELETE FROM discreet._multilevel_table t WHERE t.relation = ANY ($1);
+    DELETE FROM discreet._data_key k USING discreet._sealed_column c WHERE c.base = ANY ($1) AND k.owner = c.id;
+    DELETE FROM discreet._sealed_column c WHERE c.base = ANY ($1);
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._forget(oid[]) IS 'Dropped tables and views take along what was declared of them.';
@@ -202,7 +208,11 @@ DECLARE
 BEGIN
     SELECT p.relation, p.unit INTO dropped_unit
     FROM discreet._protected_table p JOIN pg_attribute a ON a.attrelid = p.relation AND a.attnum = p.unit_attnum
-    WHERE p.relation = ANY ($1) AND a.attisdropped;
+    WHERE p.relation = ANY ($1) AND a.attisdropped
+    UNION ALL
+    SELECT p.parent, p.parent_key
+    FROM discreet._protected_table p JOIN pg_attribute a ON a.attrelid = p.parent AND a.attnum = p.parent_key_attnum
+    WHERE p.parent = ANY ($1) AND a.attisdropped;
     IF FOUND THEN
         RAISE EXCEPTION USING
             ERRCODE = 'dependent_objects_still_exist',
@@ -220,6 +230,9 @@ BEGIN
     UPDATE discreet._protected_table p SET unit = a.attname
     FROM pg_attribute a
     WHERE p.relation = ANY ($1) AND a.attrelid = p.relation AND a.attnum = p.unit_attnum AND a.attname <> p.unit;
+    UPDATE discreet._protected_table p SET parent_key = a.attname
+    FROM pg_attribute a
+    WHERE p.parent = ANY ($1) AND a.attrelid = p.parent AND a.attnum = p.parent_key_attnum AND a.attname <> p.parent_key;
     UPDATE discreet._past_protection p SET unit = a.attname
     FROM pg_attribute a
     WHERE p.relation = ANY ($1)
@@ -294,7 +307,8 @@ DECLARE
     source text;
 BEGIN
     FOREACH source IN ARRAY ARRAY['_protected_table', '_protected_part', '_past_protection', '_exempt_view', '_limit_turn',
-                                  '_response_column', '_multilevel_table', '_multilevel_reference', '_audit', '_audit_name']
+                                  '_response_column', '_multilevel_table', '_multilevel_reference', '_audit', '_audit_name',
+                                  '_sealed_column']
     LOOP
         EXECUTE pg_catalog.format(
             'CREATE TRIGGER _known_tables_changed AFTER INSERT ON discreet.%I

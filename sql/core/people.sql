@@ -1,6 +1,66 @@
 -- Who the people of a table are, as foreign keys and references of multilevel tables show it. Keys that are not validated count:
 -- what a column is meant to name does not depend on its rows.
 
+-- discreet._unit_path: the way from a row of a protected table to its person: the parents, by the key that the row before
+-- holds, and the column that leads on. `holds`: the foreign key is validated and enforced, and the parent is one of its people.
+CREATE FUNCTION discreet._unit_path(protected discreet._protected_table)
+RETURNS TABLE (step int, relation oid, key name, column_name name, holds boolean)
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY INVOKER
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    IF protected.parent IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    WITH RECURSIVE way(step, child, held, parent, key, key_attnum, seen) AS (
+        SELECT 1, protected.relation::oid, protected.unit_attnum, protected.parent::oid, protected.parent_key,
+               protected.parent_key_attnum, ARRAY[protected.relation::oid]
+        UNION ALL
+        SELECT w.step + 1, p.relation::oid, p.unit_attnum, p.parent::oid, p.parent_key, p.parent_key_attnum, w.seen || p.relation::oid
+        FROM way w JOIN discreet._protected_table p ON p.relation = w.parent
+        WHERE p.parent IS NOT NULL AND p.relation <> ALL (w.seen))
+    SELECT w.step, w.parent, w.key, p.unit,
+           p.relation IS NOT NULL AND p.dataset = protected.dataset AND p.relation <> ALL (w.seen) AND EXISTS (
+               SELECT FROM pg_constraint k
+               WHERE k.contype = 'f' AND k.conrelid = w.child AND k.confrelid = w.parent AND k.conkey = ARRAY[w.held]
+                 AND k.confkey = ARRAY[w.key_attnum] AND k.convalidated AND NOT k.condeferrable
+                 AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgconstraint = k.oid AND t.tgenabled NOT IN ('O', 'A')))
+    FROM way w LEFT JOIN discreet._protected_table p ON p.relation = w.parent AND p.policy = 'noisy'
+    ORDER BY w.step;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._unit_path(discreet._protected_table) IS
+'The parents over which a row of a protected table has its person.';
+
+-- discreet._unit_text: the unit of a protected table, as protect() takes it.
+CREATE FUNCTION discreet._unit_text(relation oid)
+RETURNS text
+LANGUAGE plpgsql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN (
+        SELECT CASE WHEN p.parent IS NULL THEN p.unit::text
+               ELSE quote_ident(p.unit) || (
+                   SELECT string_agg(format(' -> %I.%I.%I', n.nspname, c.relname, w.column_name), '' ORDER BY w.step)
+                   FROM discreet._unit_path(p) w JOIN pg_class c ON c.oid = w.relation JOIN pg_namespace n ON n.oid = c.relnamespace)
+               END
+        FROM discreet._protected_table p WHERE p.relation = $1);
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._unit_text(oid) IS 'The unit of a protected table, as protect() takes it.';
+
 -- discreet._columns_named: the column, and those of other tables whose values it holds: what its keys reference, and so on.
 CREATE FUNCTION discreet._columns_named(holder oid, held name)
 RETURNS TABLE (relation oid, column_name name)
@@ -14,6 +74,13 @@ SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 #variable_conflict use_column
 BEGIN
+    -- every charge comes here: most tables reference no other
+    IF NOT EXISTS (SELECT FROM discreet._relation_family(holder) part, LATERAL (
+                       SELECT FROM pg_constraint k WHERE k.conrelid = part AND k.contype = 'f' OFFSET 0) k)
+       AND NOT EXISTS (SELECT FROM discreet._multilevel_reference r WHERE r.child = holder) THEN
+        RETURN QUERY SELECT holder, held;
+        RETURN;
+    END IF;
     RETURN QUERY
     WITH RECURSIVE named(relation, column_name) AS (
         SELECT holder, held
@@ -86,6 +153,14 @@ DECLARE
     own name;
     start text;
 BEGIN
+    IF protected.parent IS NOT NULL THEN
+        RETURN QUERY
+        SELECT format('the people of %s are not known: its way to them is broken at %s', protected.relation, coalesce(w.relation::regclass::text, '?')),
+               format('The foreign key must be validated, enforced and not deferrable, and %s protected in dataset %I.',
+                      w.relation::regclass, protected.dataset)
+        FROM discreet._unit_path(protected) w WHERE NOT w.holds ORDER BY w.step LIMIT 1;
+        RETURN;
+    END IF;
     IF protected.policy = 'public' OR (SELECT count(*) = 1 FROM discreet._columns_named(protected.relation, protected.unit)) THEN
         RETURN;
     END IF;
@@ -110,9 +185,11 @@ BEGIN
         RETURN QUERY SELECT
             start || format('%s, whose people are named by %I', people, person),
             CASE WHEN own IS NOT NULL THEN format('Give unit => %L, if that column names the person of each row.', own)
-            ELSE format('Add the person to the rows: ALTER TABLE %s ADD %I %s; give it a foreign key to the people, fill it from %s, '
-                        'and give unit => %L.', protected.relation, person, format_type(a.atttypid, a.atttypmod), people, person) END
-        FROM pg_attribute a WHERE a.attrelid = people AND a.attname = person;
+            ELSE format('Give the way to the person: unit => %L.', quote_ident(protected.unit)
+                        || format(' -> %I.%I.%I', n.nspname, c.relname, person)
+                        || coalesce(substring(discreet._unit_text(q.relation) FROM ' -> .*'), '')) END
+        FROM discreet._protected_table q JOIN pg_class c ON c.oid = q.relation JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE q.relation = people;
         RETURN;
     END IF;
     SELECT n.relation, p.relation INTO parent, people
@@ -151,6 +228,10 @@ DECLARE
     named text[];
     references_some boolean;
 BEGIN
+    IF protected.parent IS NOT NULL THEN
+        RETURN (SELECT discreet._people_named(p) FROM discreet._protected_table p
+                WHERE p.relation = protected.parent AND p.relation <> protected.relation);
+    END IF;
     -- a table holds the people of those that inherit from it, and a partition those of its whole
     WITH column_named AS MATERIALIZED (SELECT * FROM discreet._columns_named(protected.relation, protected.unit))
     SELECT array_agg(DISTINCT format('%s.%I', part.relation::regclass, n.column_name)), (SELECT count(*) > 1 FROM column_named)
@@ -190,7 +271,7 @@ SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 #variable_conflict use_column
 BEGIN
-    RETURN EXISTS (
+    RETURN protected.parent IS NULL AND EXISTS (
         SELECT FROM discreet._people_above(protected.relation) p
         WHERE NOT EXISTS (
             SELECT n.relation, n.column_name FROM discreet._columns_named(protected.relation, protected.unit) n

@@ -8,8 +8,8 @@ CREATE FUNCTION discreet.protect(
     epsilon numeric DEFAULT NULL,
     delta numeric DEFAULT NULL,
     policy text DEFAULT 'noisy',
-    max_groups int DEFAULT 1,
-    max_rows int DEFAULT 1,
+    max_groups int DEFAULT NULL,
+    max_rows int DEFAULT NULL,
     max_epsilon numeric DEFAULT NULL,
     max_delta numeric DEFAULT NULL,
     unit_epsilon numeric DEFAULT NULL,
@@ -33,14 +33,14 @@ $python$;
 COMMENT ON FUNCTION discreet.protect(regclass, text, text, numeric, numeric, text, int, int, numeric, numeric, numeric, int, text, int) IS
 'Puts a table about people under a policy; the unit is the column that names the person.';
 
--- discreet.describe_column: declares bounds, categories and visibility of a column.
-CREATE FUNCTION discreet.describe_column(
+-- discreet.alter_protection: changes limits of a protected table; what is NULL stays, and so do all declarations.
+CREATE FUNCTION discreet.alter_protection(
     relation regclass,
-    column_name name,
-    lower numeric DEFAULT NULL,
-    upper numeric DEFAULT NULL,
-    categories text[] DEFAULT NULL,
-    visibility text DEFAULT 'sensitive')
+    max_rows int DEFAULT NULL,
+    max_groups int DEFAULT NULL,
+    max_total_rows int DEFAULT NULL,
+    max_epsilon numeric DEFAULT NULL,
+    max_delta numeric DEFAULT NULL)
 RETURNS void
 LANGUAGE discreet_python
 VOLATILE
@@ -51,10 +51,111 @@ SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
-    return entry.describe_column(plpy, relation, column_name, lower, upper, categories, visibility)
+    return entry.alter_protection(plpy, relation, max_rows=max_rows, max_groups=max_groups,
+        max_total_rows=max_total_rows, max_epsilon=max_epsilon, max_delta=max_delta)
 $python$;
-COMMENT ON FUNCTION discreet.describe_column(regclass, name, numeric, numeric, text[], text) IS
+COMMENT ON FUNCTION discreet.alter_protection(regclass, int, int, int, numeric, numeric) IS
+'Changes limits of a protected table; what is not given stays, and so do its declarations.';
+
+-- discreet.describe_column: declares bounds, categories and visibility of a column.
+CREATE FUNCTION discreet.describe_column(
+    relation regclass,
+    column_name name,
+    lower numeric DEFAULT NULL,
+    upper numeric DEFAULT NULL,
+    categories text[] DEFAULT NULL,
+    visibility text DEFAULT 'sensitive',
+    others text DEFAULT NULL)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.describe_column(plpy, relation, column_name, lower, upper, categories, visibility, others)
+$python$;
+COMMENT ON FUNCTION discreet.describe_column(regclass, name, numeric, numeric, text[], text, text) IS
 'Declares bounds, categories and visibility of a column; replaces what was declared before.';
+
+-- discreet.describe_column: the same with dates as bounds, of a column of dates or timestamps.
+CREATE FUNCTION discreet.describe_column(
+    relation regclass,
+    column_name name,
+    lower date,
+    upper date,
+    categories text[] DEFAULT NULL,
+    visibility text DEFAULT 'sensitive',
+    others text DEFAULT NULL)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+SET DateStyle = 'ISO, MDY'
+SET TimeZone = 'UTC'
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.describe_column(plpy, relation, column_name, lower, upper, categories, visibility, others)
+$python$;
+COMMENT ON FUNCTION discreet.describe_column(regclass, name, date, date, text[], text, text) IS
+'Declares dates as bounds of a column, and what else is known of it; replaces what was declared before.';
+
+-- discreet.describe_column: the same with moments as bounds.
+CREATE FUNCTION discreet.describe_column(
+    relation regclass,
+    column_name name,
+    lower timestamptz,
+    upper timestamptz,
+    categories text[] DEFAULT NULL,
+    visibility text DEFAULT 'sensitive',
+    others text DEFAULT NULL)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+SET DateStyle = 'ISO, MDY'
+SET TimeZone = 'UTC'
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.describe_column(plpy, relation, column_name, lower, upper, categories, visibility, others)
+$python$;
+COMMENT ON FUNCTION discreet.describe_column(regclass, name, timestamptz, timestamptz, text[], text, text) IS
+'Declares moments as bounds of a column, and what else is known of it; replaces what was declared before.';
+
+-- discreet.describe_column: the same with bounds as literals without a type, which are read as the type of the column.
+CREATE FUNCTION discreet.describe_column(
+    relation regclass,
+    column_name name,
+    lower text,
+    upper text,
+    categories text[] DEFAULT NULL,
+    visibility text DEFAULT 'sensitive',
+    others text DEFAULT NULL)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import entry
+    return entry.describe_column(plpy, relation, column_name, lower, upper, categories, visibility, others)
+$python$;
+COMMENT ON FUNCTION discreet.describe_column(regclass, name, text, text, text[], text, text) IS
+'Declares bounds of a column, written as its type is written, and what else is known of it; replaces what was declared before.';
 
 -- discreet.unprotect: takes a table out of its policy.
 CREATE FUNCTION discreet.unprotect(relation regclass)
@@ -73,7 +174,7 @@ $python$;
 COMMENT ON FUNCTION discreet.unprotect(regclass) IS
 'Takes a table out of its policy; its dataset, with all that was spent, stays.';
 
--- discreet._relation_family: a table with the tables it inherits from and those that inherit from it.
+-- discreet._relation_family: a table with the tables it inherits from and those that inherit from it, and what holds its ciphertext.
 CREATE FUNCTION discreet._relation_family(relation oid)
 RETURNS SETOF oid
 LANGUAGE plpgsql
@@ -92,7 +193,7 @@ BEGIN
             SELECT $1 UNION SELECT i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.relation),
         descendant(relation) AS (
             SELECT $1 UNION SELECT i.inhrelid FROM pg_inherits i JOIN descendant d ON i.inhparent = d.relation)
-    SELECT relation FROM ancestor UNION SELECT relation FROM descendant;
+    SELECT relation FROM ancestor UNION SELECT relation FROM descendant UNION SELECT discreet._sealed_twin($1);
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._relation_family(oid) IS

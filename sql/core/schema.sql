@@ -62,8 +62,8 @@ AS $python$
     # @PYTHON_PATH@
     from discreet.core.parser import load_parser
     load_parser()
-    from discreet.worker.steps import step
-    return step(plpy, conversation, sender, catalog, message)
+    from discreet.worker.steps import watched_step
+    return watched_step(plpy, conversation, sender, catalog, message)
 $python$;
 COMMENT ON FUNCTION discreet._worker_step(bigint, text, bigint, bytea) IS 'A step of a gate worker: takes a message, and gives the next one.';
 

@@ -7,19 +7,25 @@ CREATE TABLE discreet._dataset (
     neighbours       text NOT NULL CHECK (neighbours IN ('unbounded', 'bounded')),
     response_quantum interval CHECK (response_quantum > '0'),
     answer_lifetime  interval DEFAULT '1 day' CHECK (answer_lifetime >= '0'),
+    diagnose         numeric NOT NULL DEFAULT 0 CHECK (diagnose >= 0 AND diagnose < 1),
     owner            name NOT NULL,
     created_at       timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
 COMMENT ON TABLE discreet._dataset IS 'One privacy unit over all its tables: the people whose budget is kept together.';
 
 -- attnum follows a renamed column; a restored dump brings names, from which a trigger finds it.
+-- With a parent, the unit is a foreign key to its key, and a row has the person of its parent's row.
 CREATE TABLE discreet._protected_table (
     relation     regclass PRIMARY KEY,
     dataset      text COLLATE "C",
     unit         name,
     unit_attnum  int2,
+    parent       regclass,
+    parent_key   name,
+    parent_key_attnum int2,
     policy       text NOT NULL CHECK (policy IN ('noisy', 'personal', 'audited', 'public')),
-    max_groups   int NOT NULL CHECK (max_groups >= 1),
+    -- NULL: as many as max_total_rows, or 1
+    max_groups   int CHECK (max_groups >= 1),
     max_rows     int NOT NULL CHECK (max_rows >= 1),
     max_total_rows int CHECK (max_total_rows >= 1),
     max_epsilon  numeric CHECK (max_epsilon > 0 AND max_epsilon < 'Infinity'),
@@ -31,7 +37,9 @@ CREATE TABLE discreet._protected_table (
     CHECK ((policy = 'public') = (dataset IS NULL)),
     CHECK ((policy = 'public') OR unit_attnum IS NOT NULL),
     CHECK ((policy = 'personal') = (unit_epsilon IS NOT NULL)),
-    CHECK (policy = 'noisy' OR max_total_rows IS NULL)
+    CHECK (policy = 'noisy' OR max_total_rows IS NULL),
+    CHECK (policy = 'noisy' OR parent IS NULL),
+    CHECK ((parent IS NULL) = (parent_key IS NULL) AND (parent IS NULL) = (parent_key_attnum IS NULL))
 );
 CREATE INDEX _protected_table_dataset ON discreet._protected_table (dataset);
 COMMENT ON TABLE discreet._protected_table IS 'Tables about people, and the policy under which questions about them are answered.';
@@ -43,6 +51,7 @@ CREATE TABLE discreet._protected_column (
     lower       numeric,
     upper       numeric,
     categories  text[],
+    others      text CHECK (others IS NULL OR categories IS NOT NULL),
     visibility  text NOT NULL CHECK (visibility IN ('sensitive', 'public', 'hidden')),
     PRIMARY KEY (relation, attnum),
     CHECK ((lower IS NULL) = (upper IS NULL)),

@@ -22,6 +22,23 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._protection_of(oid) IS
 'The protected table whose rows a scan of the relation reads: itself, or the whole it is a part of.';
 
+-- discreet._never_null: whether no row has NULL in a column. Since PostgreSQL 18 a NOT NULL may be NOT VALID, which says nothing of
+-- rows that were there, or NO INHERIT, which says nothing of rows in tables that inherit.
+CREATE FUNCTION discreet._never_null(a pg_attribute)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT a.attnotnull AND NOT EXISTS (
+        SELECT FROM pg_constraint n
+        WHERE n.conrelid = a.attrelid AND n.contype = 'n' AND n.conkey = ARRAY[a.attnum] AND (NOT n.convalidated OR n.connoinherit))
+$sql$;
+COMMENT ON FUNCTION discreet._never_null(pg_attribute) IS 'Whether no row has NULL in a column, in the snapshot of the caller.';
+
 -- discreet._files_of: the files of a relation and its parts, in the snapshot of the caller, as a digest. COPY FREEZE puts rows
 -- into new files that older snapshots see, too: whatever is known of the rows of other files does not hold for those.
 CREATE FUNCTION discreet._files_of(relation oid)
@@ -33,12 +50,18 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
+DECLARE
+    files text;
 BEGIN
-    RETURN (
-    WITH RECURSIVE part(relation) AS (
-        SELECT $1 UNION SELECT i.inhrelid FROM pg_inherits i JOIN part p ON i.inhparent = p.relation)
-    SELECT encode(sha256(convert_to(string_agg(c.oid || ':' || c.relfilenode, ',' ORDER BY c.oid), 'UTF8')), 'hex')
-    FROM part JOIN pg_class c ON c.oid = part.relation);
+    IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = $1) THEN
+        WITH RECURSIVE part(relation) AS (
+            SELECT $1 UNION SELECT i.inhrelid FROM pg_inherits i JOIN part p ON i.inhparent = p.relation)
+        SELECT string_agg(c.oid || ':' || c.relfilenode, ',' ORDER BY c.oid) INTO files
+        FROM part JOIN pg_class c ON c.oid = part.relation;
+    ELSE
+        SELECT c.oid || ':' || c.relfilenode INTO files FROM pg_class c WHERE c.oid = $1;
+    END IF;
+    RETURN encode(sha256(convert_to(files, 'UTF8')), 'hex');
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._files_of(oid) IS 'The files of a relation and its parts, in the snapshot of the caller, as a digest.';
@@ -57,20 +80,25 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 #variable_conflict use_column
+DECLARE
+    wholes oid[] := relations;
 BEGIN
+    -- every charge comes here: most relations are no part of another
+    IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = ANY (relations)) OR cardinality(relations) > 1 THEN
+        wholes := ARRAY(
+            WITH RECURSIVE ancestor(part, relation) AS (
+                SELECT r, r FROM unnest($1) r
+                UNION SELECT a.part, i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.relation)
+            SELECT a.relation FROM ancestor a GROUP BY a.relation
+            HAVING count(*) = (SELECT count(DISTINCT r) FROM unnest($1) r));
+    END IF;
     RETURN (
-    WITH RECURSIVE ancestor(part, relation) AS (
-        SELECT r, r FROM unnest($1) r
-        UNION SELECT a.part, i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.relation),
-    whole(relation) AS (
-        SELECT a.relation FROM ancestor a GROUP BY a.relation
-        HAVING count(*) = (SELECT count(DISTINCT r) FROM unnest($1) r))
     SELECT coalesce(jsonb_object_agg(format('%s.%s', i.indrelid, i.indkey[0]), discreet._files_of(i.indrelid)), '{}')
-    FROM whole
+    FROM unnest(wholes) AS whole(relation)
     JOIN pg_class c ON c.oid = whole.relation
     JOIN pg_index i ON i.indrelid = c.oid AND i.indisunique AND i.indimmediate AND i.indisvalid
                    AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = 1
-    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] AND a.attnotnull
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] AND discreet._never_null(a)
     -- an index of a plain parent does not see the rows of tables that inherit from it
     WHERE NOT (c.relkind <> 'p' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid)));
 END
@@ -88,7 +116,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
-    RETURN discreet._single_columns(ARRAY[protected.relation::oid])
+    -- over a parent, many rows have one person, however unique the key to it is
+    RETURN protected.parent IS NULL AND discreet._single_columns(ARRAY[protected.relation::oid])
            ? format('%s.%s', protected.relation::oid, protected.unit_attnum);
 END
 $plpgsql$;
@@ -114,8 +143,13 @@ DECLARE
     question text := request->>'question';
     wish numeric := request->>'wish';
     inside oid[] := ARRAY(SELECT jsonb_array_elements_text(request->'inside')::oid);
+    part discreet._protected_table;
     protected discreet._protected_table;
+    several boolean := false;
+    number int := 0;
     unit text;
+    files text;
+    wrong text;
     people discreet._dataset;
     gate constant text := 'Ask through discreet.query(), which bounds what one person can change.';
     problem text;
@@ -127,21 +161,30 @@ BEGIN
         RETURN discreet._refuse(asker, 'DP004', format('%s may not read %s, so dp_ aggregates over it are not for this role',
             asker, request->>'unreadable'), 'With a budget in its dataset, ask through discreet.query().', question);
     END IF;
-    SELECT p.* INTO protected FROM unnest(inside) r, discreet._protection_of(r) p LIMIT 1;
-    unit := format('%s.%s', protected.relation::oid, protected.unit_attnum);
-    IF (SELECT count(DISTINCT coalesce(p.relation, 0)) FROM unnest(inside) r LEFT JOIN discreet._protection_of(r) p ON true) > 1 THEN
+    FOR part IN SELECT p.* FROM unnest(inside) r LEFT JOIN discreet._protection_of(r) p ON true LOOP
+        several := several OR (number > 0 AND part.relation IS DISTINCT FROM protected.relation);
+        number := number + 1;
+        IF protected.relation IS NULL THEN
+            protected := part;
+        END IF;
+    END LOOP;
+    IF protected.relation IS NOT NULL THEN
+        unit := format('%s.%s', protected.relation::oid, protected.unit_attnum);
+        files := discreet._single_columns(ARRAY[protected.relation::oid])->>unit;
+        SELECT w.problem INTO wrong FROM discreet._wrong_unit(protected) w;
+    END IF;
+    IF several THEN
         problem := 'dp_ aggregates read one protected table at a time, and no other rows with it';
     ELSIF request->>'unsafe' IS NOT NULL THEN
         problem := format('dp_ aggregates cannot bound one person''s influence through %s', request->>'unsafe');
     ELSIF protected.policy <> 'noisy' THEN
         problem := format('%s is protected by policy %L', protected.relation, protected.policy);
-    ELSIF protected.relation IS NOT NULL AND EXISTS (SELECT FROM discreet._wrong_unit(protected)) THEN
-        SELECT w.problem INTO problem FROM discreet._wrong_unit(protected) w;
+    ELSIF wrong IS NOT NULL THEN
+        problem := wrong;
         hint := 'A curator has to protect the table anew, by the column that names the person of each row.';
-    ELSIF protected.relation IS NOT NULL AND NOT discreet._one_row_per_person(protected) THEN
+    ELSIF protected.relation IS NOT NULL AND files IS NULL THEN
         problem := format('column %I of %s is not unique and NOT NULL: a person may have many rows', protected.unit, protected.relation);
-    ELSIF protected.relation IS NOT NULL
-          AND request->'keys'->>unit IS DISTINCT FROM discreet._single_columns(ARRAY[protected.relation::oid])->>unit THEN
+    ELSIF protected.relation IS NOT NULL AND request->'keys'->>unit IS DISTINCT FROM files THEN
         problem := format('column %I of %s may not have been unique and NOT NULL when the snapshot of this statement was taken',
                           protected.unit, protected.relation);
         hint := 'Begin a new transaction, and ask by a statement of its own, outside of STABLE functions.';
@@ -189,6 +232,65 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._priced_aggregates(jsonb) IS
 'The price of the dp_ aggregates of one plan node, or why they are refused.';
 
+-- discreet._ledger_price_aggregates: what the dp_ aggregates of one statement cost, or the refusal. It depends on the request, on
+-- catalogs and declarations, and on nothing else; so the ledger worker remembers it until one of these changes.
+-- request: per plan node, what _priced_aggregates takes. answer: prices (per plan node, what that returns), charges (role,
+-- dataset, epsilon, amount, question, details of each), and payer: charges of one payer can be made together.
+CREATE FUNCTION discreet._ledger_price_aggregates(request jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+DECLARE
+    prices jsonb := '[]';
+    charges jsonb := '[]';
+    price jsonb;
+BEGIN
+    FOR node IN 0 .. jsonb_array_length(request) - 1 LOOP
+        price := discreet._priced_aggregates(request->node);
+        IF price ? 'refused' THEN
+            RETURN price;
+        END IF;
+        prices := prices || price;
+        charges := charges || jsonb_build_object(
+            'role', request->0->'role', 'dataset', price->'dataset', 'epsilon', price->'epsilon', 'amount', price->'amount',
+            'question', request->0->'question', 'details', jsonb_build_object('aggregates', request->node->'sites'));
+    END LOOP;
+    RETURN jsonb_build_object('prices', prices, 'charges', charges, 'payer', (request->0->>'role') || ' in ' || (price->>'dataset'));
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._ledger_price_aggregates(jsonb) IS 'What the dp_ aggregates of one statement cost, or the refusal.';
+
+-- discreet._ledger_charge_together: pays for single aggregates of some statements, all of one role in one dataset, or for none.
+-- request: the charges that _ledger_price_aggregates gives. answer: whether they are paid.
+CREATE FUNCTION discreet._ledger_charge_together(request jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    IF EXISTS (SELECT FROM jsonb_array_elements(request) c
+               WHERE (c->'role', c->'dataset') IS DISTINCT FROM (request->0->'role', request->0->'dataset')) THEN
+        RAISE EXCEPTION 'charges of several roles or datasets are not made together';
+    END IF;
+    RETURN to_jsonb(discreet._charge_together(
+        request->0->>'dataset', request->0->>'role',
+        ARRAY(SELECT ROW(NULL, NULL, NULL, NULL, NULL, (c->>'epsilon')::numeric, (c->>'amount')::numeric, 0, c->>'question',
+                         c->'details', NULL)::discreet._charge
+              FROM jsonb_array_elements(request) WITH ORDINALITY AS each(c, place) ORDER BY place)) IS NULL);
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._ledger_charge_together(jsonb) IS
+'Pays for single aggregates of some statements, all of one role in one dataset, or for none.';
+
 -- discreet._ledger_charge_aggregates: pays for the dp_ aggregates of one statement, before any row is read: for all of its plan
 -- nodes, or for none.
 -- request: per plan node, what _priced_aggregates takes. answer: per plan node, what that returns.
@@ -204,41 +306,36 @@ AS $plpgsql$
 DECLARE
     asker name := request->0->>'role';
     question text := request->0->>'question';
-    payers oid[] := discreet._roles_of(asker) || 0::oid;
-    prices jsonb := '[]';
-    price jsonb;
+    priced jsonb := discreet._ledger_price_aggregates(request);
+    charge jsonb;
     sums record;
     short record;
     refusal jsonb;
 BEGIN
-    FOR node IN 0 .. jsonb_array_length(request) - 1 LOOP
-        price := discreet._priced_aggregates(request->node);
-        IF price ? 'refused' THEN
-            RETURN price;
-        END IF;
-        prices := prices || price;
-    END LOOP;
-
+    IF priced ? 'refused' THEN
+        RETURN priced;
+    END IF;
     -- of several, all are found affordable before the first is charged; in one order, so that no two statements wait for each other
     FOR sums IN SELECT p->>'dataset' AS dataset, sum((p->>'amount')::numeric) AS amount
-                FROM jsonb_array_elements(prices) p WHERE jsonb_array_length(prices) > 1 GROUP BY 1 ORDER BY 1 LOOP
+                FROM jsonb_array_elements(priced->'charges') p WHERE jsonb_array_length(priced->'charges') > 1
+                GROUP BY 1 ORDER BY 1 LOOP
         PERFORM FROM discreet._dataset d WHERE d.dataset = sums.dataset FOR NO KEY UPDATE;
-        short := discreet._shortage(sums.dataset, payers, sums.amount, 0);
+        short := discreet._shortage(sums.dataset, discreet._roles_of(asker) || 0::oid, sums.amount, 0);
         IF short.message IS NOT NULL THEN
             RETURN discreet._refuse(asker, 'DP003', short.message, short.hint, question);
         END IF;
     END LOOP;
     FOR node IN 0 .. jsonb_array_length(request) - 1 LOOP
-        price := prices->node;
-        refusal := discreet._charge(price->>'dataset', asker, (price->>'epsilon')::numeric, (price->>'amount')::numeric, 0,
-                                    question, jsonb_build_object('aggregates', request->node->'sites'));
+        charge := priced->'charges'->node;
+        refusal := discreet._charge(charge->>'dataset', asker, (charge->>'epsilon')::numeric, (charge->>'amount')::numeric, 0,
+                                    question, charge->'details');
         IF refusal IS NOT NULL AND node > 0 THEN
             RAISE EXCEPTION USING ERRCODE = 'DP003', MESSAGE = refusal->'refused'->>'message', HINT = refusal->'refused'->>'hint';
         ELSIF refusal IS NOT NULL THEN
             RETURN refusal;
         END IF;
     END LOOP;
-    RETURN prices;
+    RETURN priced->'prices';
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_charge_aggregates(jsonb) IS

@@ -21,7 +21,8 @@ BEGIN
                n.oid AS schema_oid, n.xmin AS schema_version
         FROM discreet._named_relations(request) r JOIN pg_class c ON c.oid = r.relation JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE c.relkind <> 'v' OR EXISTS (SELECT FROM discreet._protected_table p JOIN discreet._multilevel_table m USING (relation)
-                                          WHERE relation = c.oid)),
+                                          WHERE relation = c.oid)
+           OR EXISTS (SELECT FROM discreet._protected_table p WHERE p.relation = c.oid AND discreet._is_sealed_table(c.oid))),
     kept AS (
         SELECT f.*, ARRAY(SELECT u.columns[1] FROM discreet._unique_combinations(f.oid) u WHERE cardinality(u.columns) = 1) AS identifying
         FROM found f
@@ -37,9 +38,10 @@ BEGIN
         'columns', (
             SELECT jsonb_agg(jsonb_build_object(
                 'name', a.attname, 'type', discreet._base_type(a.atttypid, a.attcollation),
-                'lower', c.lower::text, 'upper', c.upper::text, 'categories', to_jsonb(c.categories),
-                'hidden', coalesce(c.visibility = 'hidden', false), 'public', coalesce(c.visibility = 'public', false),
-                'not_null', a.attnotnull, 'number', a.attnum,
+                'lower', c.lower::text, 'upper', c.upper::text, 'categories', to_jsonb(c.categories), 'others', c.others,
+                -- what is computed when it is read may fail on a row
+                'hidden', coalesce(c.visibility = 'hidden', false) OR a.attgenerated = 'v', 'public', coalesce(c.visibility = 'public', false),
+                'not_null', discreet._never_null(a), 'number', a.attnum,
                 'identifies', a.attnum = p.unit_attnum OR a.attname = ANY (k.identifying))
                 ORDER BY a.attnum)
             FROM pg_attribute a
@@ -51,7 +53,8 @@ BEGIN
         'place', (
             WITH RECURSIVE part(relation, whole, leaving) AS (
                 (SELECT k.oid, 0::oid, false
-                 UNION ALL SELECT m.base::oid, 0, false FROM discreet._multilevel_table m WHERE m.relation = k.oid)
+                 UNION ALL SELECT m.base::oid, 0, false FROM discreet._multilevel_table m WHERE m.relation = k.oid
+                 UNION ALL SELECT t, 0, false FROM discreet._sealed_twin(k.oid) t)
                 UNION SELECT h.inhrelid, h.inhparent, h.inhdetachpending FROM part p JOIN pg_inherits h ON h.inhparent = p.relation)
             SELECT format('%s %s ', k.schema_oid, k.schema_version)
                    || md5(string_agg(format('%s %s %s', relation, whole, leaving), ',' ORDER BY relation, whole))
@@ -69,12 +72,16 @@ BEGIN
             FROM discreet._unique_combinations(k.oid) u),
         'protection', (
             SELECT jsonb_build_object(
-                'dataset', p.dataset, 'unit', p.unit, 'policy', p.policy, 'max_groups', p.max_groups, 'max_rows', p.max_rows,
+                'dataset', p.dataset, 'unit', p.unit, 'policy', p.policy, 'max_groups', coalesce(p.max_groups, p.max_total_rows, 1), 'max_rows', p.max_rows,
                 'max_total_rows', p.max_total_rows,
                 'max_epsilon', p.max_epsilon::text, 'max_delta', p.max_delta::text,
                 'single', discreet._one_row_per_person(p) AND (p.policy <> 'audited' OR discreet._keeps_versions(p.relation)),
                 'may_ask', discreet._holds_budget(asker, p.dataset),
                 'min_group', p.min_group, 'fallback', p.fallback, 'relation', p.relation::oid::bigint,
+                'path', (
+                    SELECT coalesce(jsonb_agg(jsonb_build_object('schema', n.nspname, 'name', c.relname, 'key', w.key, 'column', w.column_name)
+                                              ORDER BY w.step), '[]')
+                    FROM discreet._unit_path(p) w JOIN pg_class c ON c.oid = w.relation JOIN pg_namespace n ON n.oid = c.relnamespace),
                 'wrong_unit', (SELECT w.problem FROM discreet._wrong_unit(p) w), 'people', discreet._people_named(p))
             FROM discreet._protected_table p WHERE p.relation = k.oid AND p.policy <> 'public'))
         ORDER BY k.schema_name, k.relation_name), '[]')
@@ -85,21 +92,27 @@ BEGIN
         'definition', discreet._view_definition(c.oid)) ORDER BY r.asked_schema, r.asked_name), '[]')
     INTO views
     FROM discreet._named_relations(request) r JOIN pg_class c ON c.oid = r.relation JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind = 'v' AND NOT discreet._is_multilevel_table(c.oid) AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+    WHERE c.relkind = 'v' AND NOT discreet._is_multilevel_table(c.oid) AND NOT discreet._is_sealed_table(c.oid) AND n.nspname NOT IN ('pg_catalog', 'information_schema')
       AND (r.below OR has_any_column_privilege(asker, c.oid, 'SELECT'));
 
     SELECT coalesce(jsonb_agg(jsonb_build_object(
         'dataset', d.dataset, 'accounting', d.accounting, 'neighbours', d.neighbours, 'delta_limit', b.delta_limit::text,
-        'response_quantum', extract(epoch FROM d.response_quantum),
-        'tables', (SELECT count(*) FROM discreet._protected_table p WHERE p.dataset = d.dataset AND p.policy <> 'public'))), '[]')
+        'response_quantum', extract(epoch FROM d.response_quantum), 'diagnose', d.diagnose::text,
+        -- one, or more than one
+        'tables', (SELECT count(*) FROM (SELECT FROM discreet._protected_table p
+                                         WHERE p.dataset = d.dataset AND p.policy <> 'public' LIMIT 2) t))), '[]')
     INTO people
     FROM discreet._dataset d JOIN discreet._budget b ON b.dataset = d.dataset AND b.role = 0
     WHERE d.dataset IN (SELECT r->'protection'->>'dataset' FROM jsonb_array_elements(described) r);
 
-    -- built in, looking at nothing but their arguments, whatever the types of these
+    -- built in, looking at nothing but their arguments, whatever the types of these; or at how values are written, too
     SELECT coalesce(jsonb_agg(f), '[]') INTO harmless
     FROM jsonb_array_elements_text(request->'functions') f
-    WHERE (SELECT bool_and(p.provolatile = 'i' AND NOT p.proretset)
+    WHERE (SELECT bool_and(NOT p.proretset AND (p.provolatile = 'i' OR p.provolatile = 's' AND f IN (
+               'to_char', 'to_date', 'to_timestamp', 'format', 'concat', 'concat_ws', 'quote_literal', 'quote_nullable',
+               'date_trunc', 'date_part', 'extract', 'age', 'timezone', 'date', 'array_to_string', 'to_json', 'to_jsonb',
+               'json_build_object', 'jsonb_build_object', 'json_build_array', 'jsonb_build_array', 'row_to_json',
+               'array_to_json', 'json_agg', 'jsonb_agg', 'json_object_agg', 'jsonb_object_agg')))
            FROM pg_proc p WHERE p.proname = f AND p.pronamespace = 'pg_catalog'::regnamespace);
 
     RETURN jsonb_build_object('relations', described, 'views', views, 'datasets', people, 'harmless', harmless);
@@ -121,13 +134,14 @@ AS $plpgsql$
 BEGIN
     RETURN QUERY
     WITH RECURSIVE part(oid) AS (
-        SELECT $1 UNION SELECT h.inhrelid FROM part p JOIN pg_inherits h ON h.inhparent = p.oid)
+        (SELECT $1 UNION ALL SELECT discreet._sealed_twin($1))
+        UNION SELECT h.inhrelid FROM part p JOIN pg_inherits h ON h.inhparent = p.oid)
     SELECT DISTINCT array_agg(a.attname ORDER BY a.attname), i.indnullsnotdistinct
     FROM part p
     JOIN pg_index i ON i.indrelid = p.oid AND i.indisunique
     JOIN pg_attribute a ON a.attrelid = p.oid AND a.attnum > 0 AND (
         a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1])
-        OR a.attnum IN (SELECT m[1]::int FROM regexp_matches(i.indexprs::text, ':varattno (\d+)', 'g') m))
+        OR a.attnum = ANY (discreet._tree_columns(i.indexprs)) OR 0 = ANY (discreet._tree_columns(i.indexprs)))
     GROUP BY i.indexrelid, i.indnullsnotdistinct
     -- the versions of one entity are those of one person
     UNION ALL SELECT t.key, false FROM discreet._multilevel_table t WHERE t.relation = $1
@@ -164,8 +178,8 @@ BEGIN
         WHERE n.nspname = a.schema_name OR (a.schema_name IS NULL AND path.place IS NOT NULL)
         ORDER BY a.schema_name, a.relation_name, path.place),
     inside(oid) AS (
-        SELECT v FROM found f, discreet._relations_of_view(f.oid) v WHERE NOT discreet._is_multilevel_table(f.oid)
-        UNION SELECT v FROM inside i, discreet._relations_of_view(i.oid) v WHERE NOT discreet._is_multilevel_table(i.oid))
+        SELECT b FROM found f, discreet._relations_below(f.oid) b
+        UNION SELECT b FROM inside i, discreet._relations_below(i.oid) b)
     SELECT f.schema_name, f.relation_name, f.oid, false FROM found f
     UNION ALL
     SELECT n.nspname, c.relname, c.oid, true
@@ -176,6 +190,28 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._named_relations(jsonb) IS
 'The tables and views that a question names, and those that are below its views.';
+
+-- discreet._relations_below: the relations that a view reads, and the parents over which rows of a table have their person.
+CREATE FUNCTION discreet._relations_below(relation oid)
+RETURNS SETOF oid
+LANGUAGE plpgsql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    IF NOT (discreet._is_multilevel_table($1) OR discreet._is_sealed_table($1)) THEN
+        RETURN QUERY SELECT v::oid FROM discreet._relations_of_view($1) v;
+    END IF;
+    RETURN QUERY SELECT p.parent::oid FROM discreet._protected_table p WHERE p.relation = $1 AND p.parent IS NOT NULL;
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._relations_below(oid) IS
+'The relations that a view reads, and the parents over which rows of a table have their person.';
 
 -- discreet._is_multilevel_table: whether this is the view of a multilevel table, which the gate reads as a table.
 CREATE FUNCTION discreet._is_multilevel_table(relation oid)
@@ -252,6 +288,34 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_charge_question(jsonb) IS 'Pays for a question of the gate.';
 
+-- discreet._ledger_charge_curation: pays for what a curator asks about a dataset of its own, out of that dataset.
+CREATE FUNCTION discreet._ledger_charge_curation(request jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+DECLARE
+    asker name := request->>'role';
+    people text := request->>'dataset';
+    refusal jsonb;
+BEGIN
+    IF NOT EXISTS (SELECT FROM discreet._dataset d JOIN pg_roles r ON r.rolname = d.owner
+                   WHERE d.dataset = people AND pg_has_role(asker, r.oid, 'USAGE')) THEN
+        RETURN discreet._refuse(asker, 'DP004', format('%s does not own dataset %I', asker, people),
+            'Its owner, or a superuser, can do this.', request->>'question', NULL);
+    END IF;
+    refusal := discreet._charge(people, asker, (request->>'epsilon')::numeric, (request->>'amount')::numeric, 0,
+                                request->>'question', request->'details', (request->>'label')::bigint);
+    RETURN coalesce(refusal, discreet._ledger_left(request));
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._ledger_charge_curation(jsonb) IS
+'Pays for what a curator asks about a dataset of its own, out of that dataset.';
+
 -- discreet._ledger_shortage: which limit some charges together would break, if any. Nothing is charged.
 -- request: role, dues: dataset, amount, delta, personal (the dataset's own cap is not touched), label, key and fresh.
 -- The same question again is answered from the store, unless a fresh answer is wanted or the first may have expired by then.
@@ -323,9 +387,15 @@ BEGIN
     SELECT jsonb_build_object(
         'left_for_dataset', (min(b.amount_limit - b.amount_spent - coalesce(s.amount, 0)) FILTER (WHERE b.role = 0))::text,
         'left_for_role', (min(b.amount_limit - b.amount_spent - coalesce(s.amount, 0)) FILTER (
-            WHERE b.granted AND b.role = ANY (payers)))::text)
+            WHERE b.granted AND b.role = ANY (payers)))::text,
+        'lines', jsonb_agg(jsonb_build_object(
+            'epsilon_limit', b.epsilon_limit::text, 'spent', (b.amount_spent + coalesce(s.amount, 0))::text,
+            'delta_left', (b.delta_limit / (SELECT CASE d.accounting WHEN 'zcdp' THEN 2 ELSE 1 END
+                                            FROM discreet._dataset d WHERE d.dataset = b.dataset)
+                           - b.delta_spent - coalesce(s.delta, 0))::text))
+            FILTER (WHERE b.granted AND b.role = ANY (payers)))
     FROM discreet._budget b
-    LEFT JOIN (SELECT l.role, sum(l.amount_spent) AS amount FROM discreet._label_spent l
+    LEFT JOIN (SELECT l.role, sum(l.amount_spent) AS amount, sum(l.delta_spent) AS delta FROM discreet._label_spent l
                WHERE l.dataset = request->>'dataset' AND (request->>'label' IS NULL OR l.label = (request->>'label')::bigint)
                  AND l.role = ANY (payers || 0::oid)
                GROUP BY l.role) s USING (role)

@@ -86,7 +86,31 @@ PARALLEL SAFE
 SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_floating';
 COMMENT ON FUNCTION discreet._floating(float8, "char", float8) IS
-'a + b, a - b, a * b or a / b; 0 where the result underflows, NULL where it overflows.';
+'a + b, a - b, a * b, a / b, a ^ b, or of e: e to the power of a; 0 where the result underflows, NULL where it overflows.';
+
+-- discreet._seconds: the length of an interval, with months of 30 days, as PostgreSQL compares intervals.
+CREATE FUNCTION discreet._seconds(value interval)
+RETURNS numeric
+LANGUAGE c
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_seconds';
+COMMENT ON FUNCTION discreet._seconds(interval) IS
+'The length of an interval in seconds, with months of 30 days; NULL where it is longer than 292,000 years.';
+
+-- discreet._date: make_date() without its errors.
+CREATE FUNCTION discreet._date(year bigint, month bigint, day bigint)
+RETURNS date
+LANGUAGE c
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_date';
+COMMENT ON FUNCTION discreet._date(bigint, bigint, bigint) IS
+'The day of a calendar of the years 1 to 9999; NULL where there is no such day.';
 
 CREATE FUNCTION discreet._double(value numeric)
 RETURNS float8

@@ -29,6 +29,50 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._guards(oid, oid, oid) IS
 'Whether the gate stands before a table, for an analyst; view: 0 if named directly, the table itself if by a rule or policy.';
 
+-- discreet._unit_column: the number of the column that names the people of a protected table, where it is one of its own.
+CREATE FUNCTION discreet._unit_column(relation oid)
+RETURNS smallint
+LANGUAGE sql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT t.unit_attnum FROM discreet._protected_table t WHERE t.relation = $1 AND t.policy <> 'public' AND t.parent IS NULL
+$sql$;
+COMMENT ON FUNCTION discreet._unit_column(oid) IS
+'The number of the column that names the people of a protected table; NULL where another table names them.';
+
+-- discreet._is_hidden: whether a curator has declared that nobody asks about a column of a protected table.
+CREATE FUNCTION discreet._is_hidden(relation oid, attnum smallint)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT EXISTS (SELECT FROM discreet._protected_column c
+                   WHERE c.relation = $1 AND c.attnum = $2 AND c.visibility = 'hidden')
+$sql$;
+COMMENT ON FUNCTION discreet._is_hidden(oid, smallint) IS
+'Whether a curator has declared that nobody asks about a column of a protected table.';
+
+-- discreet._check_view: refuses the definition of a view that the gate would refuse in every question.
+CREATE FUNCTION discreet._check_view(question text)
+RETURNS void
+LANGUAGE discreet_worker
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+/* @PINNED_SETTINGS@ */
+AS 'check_view';
+COMMENT ON FUNCTION discreet._check_view(text) IS
+'Refuses the definition of a view that the gate would refuse in every question.';
+
 -- discreet._check_questions: refuses a statement with several questions before the first of them is charged, if one of them
 -- would be refused. questions: objects with the arguments of query(), and the types of the columns that the caller names.
 CREATE FUNCTION discreet._check_questions(questions jsonb)
@@ -59,6 +103,41 @@ AS $sql$
     SELECT value::text
 $sql$;
 COMMENT ON FUNCTION discreet._parameter(anyelement) IS 'A parameter as a text that the gate reads alike under all settings.';
+
+-- discreet._clock: what a question of this session takes for a moment that it reads off the clock.
+CREATE FUNCTION discreet._clock(moment timestamptz)
+RETURNS timestamptz
+LANGUAGE c
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_clock';
+COMMENT ON FUNCTION discreet._clock(timestamptz) IS
+'What a question of this session takes for a moment that it reads off the clock: by discreet.round_time, a step before it.';
+
+-- discreet._as_of: what a question of this session takes for now(), where discreet.round_time is set.
+CREATE FUNCTION discreet._as_of()
+RETURNS timestamptz
+LANGUAGE c
+STABLE
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_as_of';
+COMMENT ON FUNCTION discreet._as_of() IS
+'What a question of this session takes for now(), where discreet.round_time is set; else NULL.';
+
+-- discreet._constants: types and values of expressions that are constants; NULLs for those that are none, or not built in.
+CREATE FUNCTION discreet._constants(expressions text[])
+RETURNS text[]
+LANGUAGE c
+STABLE
+STRICT
+PARALLEL UNSAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_constants';
+COMMENT ON FUNCTION discreet._constants(text[]) IS
+'Type and value, as texts, of each expression that is a constant made of built-in functions; NULLs for the others.';
 
 -- discreet._named_types: the types of the columns that the caller of the function under way names; NULL where not built in.
 CREATE FUNCTION discreet._named_types()

@@ -45,7 +45,7 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._sweep_answers(text) IS 'Deletes a few answers of a dataset that are never given again.';
 
--- discreet._ledger_recall: the stored answer of a question, if its policy still holds and the role may ask.
+-- discreet._ledger_recall: of measurements those that are stored, by their keys, if their policy still holds and the role may ask.
 CREATE FUNCTION discreet._ledger_recall(request jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql
@@ -58,16 +58,19 @@ AS $plpgsql$
 #variable_conflict use_column
 BEGIN
     RETURN (
-    SELECT a.answer FROM discreet._answer a JOIN discreet._dataset d USING (dataset)
-    WHERE a.key = decode(request->>'key', 'hex') AND a.dataset = request->>'dataset'
+    SELECT jsonb_object_agg(k, a.answer)
+    FROM jsonb_array_elements_text(request->'keys') k
+    CROSS JOIN LATERAL (SELECT * FROM discreet._answer o WHERE o.key = decode(k, 'hex') OFFSET 0) a
+    JOIN discreet._dataset d USING (dataset)
+    WHERE a.dataset = request->>'dataset'
       AND a.epoch = discreet._answers_epoch(a.dataset)
       AND (d.answer_lifetime IS NULL OR a.at > clock_timestamp() - d.answer_lifetime)
       AND discreet._holds_budget((request->>'role')::name, a.dataset));
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._ledger_recall(jsonb) IS 'The stored answer of a question, if the role may ask.';
+COMMENT ON FUNCTION discreet._ledger_recall(jsonb) IS 'Of measurements those that are stored, if the role may ask.';
 
--- discreet._ledger_store: keeps an answer, so that it need not be paid twice; those of the dataset that are too old go.
+-- discreet._ledger_store: keeps measurements, so that they need not be paid twice; those of the dataset that are too old go.
 CREATE FUNCTION discreet._ledger_store(request jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql
@@ -80,9 +83,12 @@ AS $plpgsql$
 BEGIN
     -- paid is paid already: what a crash takes back here is asked, and paid, again
     PERFORM set_config('synchronous_commit', 'off', true);
-    PERFORM discreet._sweep_answers(request->>'dataset');
+    -- more than are added
+    PERFORM discreet._sweep_answers(request->>'dataset')
+    FROM generate_series(0, jsonb_array_length(request->'measurements') / 10);
     INSERT INTO discreet._answer (key, dataset, epoch, answer)
-    VALUES (decode(request->>'key', 'hex'), request->>'dataset', discreet._answers_epoch(request->>'dataset'), request->'answer')
+    SELECT decode(m->>'key', 'hex'), request->>'dataset', discreet._answers_epoch(request->>'dataset'), m->'answer'
+    FROM jsonb_array_elements(request->'measurements') m ORDER BY 1
     ON CONFLICT (key) DO UPDATE SET answer = excluded.answer, epoch = excluded.epoch, at = excluded.at;
     INSERT INTO discreet._accuracy (dataset, column_name, kind, numbers, half_width, relative)
     SELECT request->>'dataset', a->>'column', a->>'kind', (a->>'numbers')::int, (a->>'half_width')::numeric,
@@ -91,7 +97,7 @@ BEGIN
     RETURN '{}';
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._ledger_store(jsonb) IS 'Keeps an answer, so that it need not be paid twice, and how exact it is.';
+COMMENT ON FUNCTION discreet._ledger_store(jsonb) IS 'Keeps measurements, so that they need not be paid twice, and how exact the answer is.';
 
 -- discreet.accuracy: how exact answers were.
 CREATE VIEW discreet.accuracy WITH (security_barrier) AS

@@ -1,4 +1,4 @@
--- Answers already given: the same question under the same policy is answered again from here, free of charge.
+-- Measurements already made: questions that want the same under the same policy are answered again from here, free of charge.
 CREATE TABLE discreet._answer (
     key     bytea PRIMARY KEY,
     dataset text COLLATE "C" NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE discreet._answer (
 );
 -- what is never given again comes first
 CREATE INDEX _answer_age ON discreet._answer (dataset, epoch, at);
-COMMENT ON TABLE discreet._answer IS 'Answers already given, by a hash of question, parameters, policy and price.';
+COMMENT ON TABLE discreet._answer IS 'Measurements already made, by a hash of rows, conditions, group keys, what is measured, and policy.';
 
 -- Answers of an older epoch are not given again. So a change of policy need not delete them all at once.
 CREATE TABLE discreet._answer_epoch (

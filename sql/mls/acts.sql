@@ -14,6 +14,22 @@ $python$;
 COMMENT ON FUNCTION discreet.mls_declassify(regclass, jsonb, text[], text, text) IS
 'Writes cells of a trusted session''s row at a lower label, for a reason that the log keeps; versions that are equal then merge.';
 
+-- discreet.mls_relabel: gives cells of many rows, or whole rows, another label.
+CREATE FUNCTION discreet.mls_relabel(relation regclass, predicate text, columns text[], to_label text, reason text)
+RETURNS bigint
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import mls_relabel
+    return mls_relabel.relabel(plpy, relation, predicate, columns, to_label, reason)
+$python$;
+COMMENT ON FUNCTION discreet.mls_relabel(regclass, text, text[], text, text) IS
+'Gives columns of the rows that a predicate means another label, up or down, or whole rows where a key column is named: by a trusted session, all or nothing, logged once with its reason.';
+
 -- discreet.mls_uplevel: lets the session's own row take the value of a lower label again.
 CREATE FUNCTION discreet.mls_uplevel(relation regclass, key jsonb, column_name text, from_label text)
 RETURNS void
@@ -91,6 +107,8 @@ AS $sql$
     SELECT jsonb_build_object(
         'schema', n.nspname, 'name', v.relname, 'base_name', b.relname, 'base', b.oid::bigint, 'key', t.key,
         'cells', t.cells, 'checks', t.checks, 'generated', t.generated,
+        'rules', (SELECT jsonb_agg(jsonb_build_object('column', l.column_name, 'sql', l.sql) ORDER BY l.column_name)
+                  FROM discreet._multilevel_rule l WHERE l.relation = t.relation),
         'references', (SELECT jsonb_agg(jsonb_build_object('columns', r.columns, 'parent', r.parent::oid::bigint))
                        FROM discreet._multilevel_reference r WHERE r.child = t.relation),
         'children', (SELECT jsonb_agg(jsonb_build_object('columns', r.columns, 'child', r.child::oid::bigint))

@@ -42,6 +42,18 @@ SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_written_label';
 COMMENT ON FUNCTION discreet._written_label() IS 'The label of the session; without a clearance an error.';
 
+-- discreet._may_write_at: whether the session user may write at a label, as far as its clearance says from which one on.
+CREATE FUNCTION discreet._may_write_at(label bigint)
+RETURNS boolean
+LANGUAGE c
+STABLE
+STRICT
+PARALLEL RESTRICTED
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_may_write_at';
+COMMENT ON FUNCTION discreet._may_write_at(bigint) IS
+'Whether a label dominates the lowest one at which the session user may write.';
+
 -- discreet._label: a label as it is written; NULL stands for that of the session.
 CREATE FUNCTION discreet._label(bits bigint)
 RETURNS text

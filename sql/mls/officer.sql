@@ -15,7 +15,7 @@ COMMENT ON FUNCTION discreet.mls_define(text[], text[]) IS
 'Names the levels, lowest first, and the compartments of which labels are made; later calls may add to the end of both.';
 
 -- discreet.mls_clear: gives a login role its clearance; NULL takes it away.
-CREATE FUNCTION discreet.mls_clear(role regrole, label text)
+CREATE FUNCTION discreet.mls_clear(role regrole, label text, write_from text DEFAULT NULL)
 RETURNS void
 LANGUAGE discreet_python
 VOLATILE
@@ -25,13 +25,13 @@ SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import mls
-    return mls.clear(plpy, role, label)
+    return mls.clear(plpy, role, label, write_from)
 $python$;
-COMMENT ON FUNCTION discreet.mls_clear(regrole, text) IS
-'Gives a login role its clearance, the highest label of its sessions; NULL takes it away.';
+COMMENT ON FUNCTION discreet.mls_clear(regrole, text, text) IS
+'Gives a login role its clearance, the highest label of its sessions, and the lowest label at which it may write; a NULL label takes it away.';
 
--- discreet.mls_table: turns a table into a multilevel one, its rows labelled at the lowest level.
-CREATE FUNCTION discreet.mls_table(relation regclass, key text[], columns text[] DEFAULT NULL)
+-- discreet.mls_table: turns a table into a multilevel one, its rows at the lowest level, or with the labels that are given.
+CREATE FUNCTION discreet.mls_table(relation regclass, key text[], columns text[] DEFAULT NULL, labels jsonb DEFAULT NULL)
 RETURNS void
 LANGUAGE discreet_python
 VOLATILE
@@ -41,10 +41,10 @@ SET search_path = pg_catalog, pg_temp
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import mls
-    return mls.make_multilevel(plpy, relation, key, columns)
+    return mls.make_multilevel(plpy, relation, key, columns, labels)
 $python$;
-COMMENT ON FUNCTION discreet.mls_table(regclass, text[], text[]) IS
-'Turns a table into a multilevel one: a view of its name, whose rows and cells have labels, over a hidden table.';
+COMMENT ON FUNCTION discreet.mls_table(regclass, text[], text[], jsonb) IS
+'Turns a table into a multilevel one: a view of its name, whose rows and cells have labels, over a hidden table. Labels gives those of the rows that are there, by column: a label, or an expression over the row.';
 
 -- discreet.mls_reference: lets columns of a multilevel table name only rows of another that the writing session sees.
 CREATE FUNCTION discreet.mls_reference(child regclass, columns text[], parent regclass)
@@ -61,6 +61,22 @@ AS $python$
 $python$;
 COMMENT ON FUNCTION discreet.mls_reference(regclass, text[], regclass) IS
 'Lets columns of a multilevel table name only rows of another that the writing session sees.';
+
+-- discreet.mls_rule: which label the values of a column want; NULL takes the rule away.
+CREATE FUNCTION discreet.mls_rule(relation regclass, column_name text, label_expression text)
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import mls_rules
+    return mls_rules.rule(plpy, relation, column_name, label_expression)
+$python$;
+COMMENT ON FUNCTION discreet.mls_rule(regclass, text, text) IS
+'Which label the values of a column want: a label, or an expression over the row. Loads by trusted sessions get it, other sessions must dominate it. NULL takes the rule away.';
 
 -- discreet.mls_drop: removes a multilevel table with all its rows.
 CREATE FUNCTION discreet.mls_drop(relation regclass)
@@ -96,9 +112,11 @@ COMMENT ON FUNCTION discreet.mls_plain(regclass) IS
 
 -- discreet.clearances: who may see up to which label.
 CREATE VIEW discreet.clearances WITH (security_barrier) AS
-SELECT c.role, discreet._label(c.label) AS label, pg_catalog.pg_has_role(c.role, 'discreet_trusted', 'MEMBER') AS trusted
+SELECT c.role, discreet._label(c.label) AS label, pg_catalog.pg_has_role(c.role, 'discreet_trusted', 'MEMBER') AS trusted,
+       discreet._label(c.write_from) AS write_from
 FROM discreet._clearance c;
-COMMENT ON VIEW discreet.clearances IS 'Which login roles may see up to which label, and which of them are trusted.';
+COMMENT ON VIEW discreet.clearances IS
+'Which login roles may see up to which label, which of them are trusted, and the lowest label at which they may write.';
 
 -- discreet.multilevel_tables: the multilevel tables, and where their rows are.
 CREATE VIEW discreet.multilevel_tables WITH (security_barrier) AS

@@ -9,10 +9,12 @@ CREATE TABLE discreet._label_part (
 COMMENT ON TABLE discreet._label_part IS 'Levels, lowest first, and compartments, of which labels are made.';
 
 CREATE TABLE discreet._clearance (
-    role  regrole PRIMARY KEY,
-    label bigint NOT NULL CHECK (label >= 0)
+    role       regrole PRIMARY KEY,
+    label      bigint NOT NULL CHECK (label >= 0),
+    write_from bigint NOT NULL DEFAULT 0 CHECK ((write_from & ~label) = 0)
 );
-COMMENT ON TABLE discreet._clearance IS 'The highest label that sessions of a login role may have.';
+COMMENT ON TABLE discreet._clearance IS
+'The highest label that sessions of a login role may have, and the lowest at which they may write.';
 
 -- What the view and the triggers of a multilevel table are made from, and what mls_plain needs to undo them.
 CREATE TABLE discreet._multilevel_table (
@@ -33,6 +35,16 @@ CREATE TABLE discreet._multilevel_reference (
     PRIMARY KEY (child, columns)
 );
 COMMENT ON TABLE discreet._multilevel_reference IS 'Columns of multilevel tables that name rows of other multilevel tables.';
+
+CREATE TABLE discreet._multilevel_rule (
+    relation    regclass NOT NULL REFERENCES discreet._multilevel_table ON DELETE CASCADE,
+    column_name name NOT NULL,
+    rule        text NOT NULL,
+    sql         text NOT NULL,
+    PRIMARY KEY (relation, column_name)
+);
+COMMENT ON TABLE discreet._multilevel_rule IS
+'Which labels values of columns want: an expression over the row, and the same as SQL over NEW.';
 
 -- What runs when a multilevel table is written: read by extension/mls_level.c, the order of the columns is part of it. Functions
 -- go by their names, since pg_upgrade keeps no numbers of functions.
@@ -63,4 +75,5 @@ SELECT pg_catalog.pg_extension_config_dump('discreet._clearance', 'WHERE role IN
 SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_table', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_trigger', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_reference', 'WHERE child IN (SELECT oid FROM pg_catalog.pg_class)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_rule', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._label_event', '');

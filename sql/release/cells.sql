@@ -12,7 +12,8 @@ CREATE FUNCTION discreet.suppress(
     p_percent numeric DEFAULT NULL,
     protection numeric DEFAULT 10,
     total text DEFAULT 'Total',
-    audit text DEFAULT 'auto')
+    audit text DEFAULT 'auto',
+    counts boolean DEFAULT NULL)
 RETURNS jsonb
 LANGUAGE discreet_python
 VOLATILE
@@ -25,9 +26,9 @@ AS $python$
     from discreet.server import release_crosstables
     return release_crosstables.suppress(plpy, cells, dimensions, value, threshold, release, hierarchies=hierarchies,
         contributor=contributor, dominance_n=dominance_n, dominance_percent=dominance_percent,
-        p_percent=p_percent, protection=protection, total=total, audit=audit)
+        p_percent=p_percent, protection=protection, total=total, audit=audit, counts=counts)
 $python$;
-COMMENT ON FUNCTION discreet.suppress(regclass, text[], text, numeric, text, jsonb, text, int, numeric, numeric, numeric, text, text) IS
+COMMENT ON FUNCTION discreet.suppress(regclass, text[], text, numeric, text, jsonb, text, int, numeric, numeric, numeric, text, text, boolean) IS
 'Writes a cross table with all margins, from cells or records, in which unsafe cells are hidden, and others so that no hidden cell can be computed
 from what is published. Returns a report.';
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal
+from typing import Any
 
 import psycopg
 from tests.databases import Connection, Database
@@ -35,7 +36,7 @@ TABLES = f"""
     SET client_min_messages = warning;
     SELECT discreet.create_dataset('default', 100), discreet.create_dataset('people', 1);
     SELECT discreet.protect('hr.person', 'id', dataset => 'people'),
-           discreet.protect('hr.visit', 'person', dataset => 'people');
+           discreet.protect('hr.visit', 'person', dataset => 'people', max_rows => 1);
     RESET client_min_messages;
 """
 
@@ -52,6 +53,12 @@ NAIVE = """
     END $$;
     GRANT USAGE ON SCHEMA naive TO PUBLIC;
     GRANT SELECT ON naive.budget TO PUBLIC;
+"""
+
+# a test that leaves other people behind would spoil those after it
+CHANGED = f"""
+    SELECT count(*) FROM hr.person FULL JOIN generate_series(1, {PEOPLE}) n ON id = n
+    WHERE (name, dept, salary, smoker) IS DISTINCT FROM ('name ' || n, 'dept ' || n % 5, 1000 + n % 100, n % 4 = 0)
 """
 
 RESET = """
@@ -138,7 +145,7 @@ class Target:
                 connection.close()
             idle.clear()
 
-    def value(self, query: str, *parameters: object) -> object:
+    def value(self, query: str, *parameters: object) -> Any:
         row = self.admin.execute(query, parameters or None).fetchone()
         assert row is not None
         return row[0]
@@ -154,16 +161,16 @@ class Target:
         """Process ids of the ledger connections."""
         return [pid for (pid,) in self.admin.execute(f"WITH {LEDGER} SELECT pid FROM ledger WHERE {where}").fetchall()]
 
-    def spent(self, dataset: str = "people") -> object:
+    def spent(self, dataset: str = "people") -> Decimal:
         return self.value("SELECT amount_spent FROM discreet._budget WHERE role = 0 AND dataset = %s", dataset)
 
-    def naive_spent(self) -> object:
+    def naive_spent(self) -> Decimal:
         return self.value("SELECT spent FROM naive.budget")
 
-    def charges(self, dataset: str = "people") -> object:
+    def charges(self, dataset: str = "people") -> int:
         return self.value("SELECT count(*) FROM discreet._charge WHERE dataset = %s", dataset)
 
-    def refusals(self) -> object:
+    def refusals(self) -> int:
         return self.value("SELECT count(*) FROM discreet._refusal")
 
     @contextmanager
@@ -183,7 +190,8 @@ class Target:
         assert after == before
 
     def check(self) -> None:
-        """No charge is lost, every charge fits, and nobody has more than the limit."""
+        """No charge is lost, every charge fits, nobody has more than the limit, and the people are as they were."""
+        assert self.value(CHANGED) == 0
         log = self.admin.execute("SELECT dataset, intact, finding FROM discreet.verify_log()").fetchall()
         assert [row for row in log if not row[1]] == []
         overspent = self.admin.execute("SELECT * FROM discreet._budget WHERE amount_spent > amount_limit").fetchall()

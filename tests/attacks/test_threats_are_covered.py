@@ -16,11 +16,14 @@ PRESENT = {file.name: file.parent.name for file in HERE.glob("*/test_*.py")}
 # whose section is not one of the gate's
 FOLDERS = {
     "dp_ aggregates": "dp",
+    "The worker": "worker",
     "Personal budgets": "personal",
     "Audited answers": "audited",
     "Levels": "mls",
     "Rules": "rules",
     "Releases": "release",
+    "Sealed columns": "sealed",
+    "Synthetic tables": "synthesis",
 }
 SECTIONS = {text.partition("\n")[0]: text for text in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]}
 ATTACKS = [row["attack"] for row in ROW.finditer(PAGE)]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from psycopg import pq
+from psycopg.pq.abc import PGconn
 from tests.office import NOISE, Office
 
 BIGINT, NUMERIC, TEXT, BOOLEAN, SMALLINT, DOUBLE, DATE = 20, 1700, 25, 16, 21, 701, 1082
@@ -22,7 +23,7 @@ COLUMNS = [
 
 
 @pytest.fixture
-def wire(office: Office) -> Iterator[pq.PGconn]:
+def wire(office: Office) -> Iterator[PGconn]:
     connection = pq.PGconn.connect(office.dsn.encode())
     yield connection
     connection.finish()
@@ -32,7 +33,7 @@ def columns(result: pq.abc.PGresult) -> list[tuple[str, int]]:
     return [((result.fname(n) or b"").decode(), result.ftype(n)) for n in range(result.nfields)]
 
 
-def test_what_describe_tells_is_what_arrives(office: Office, wire: pq.PGconn) -> None:
+def test_what_describe_tells_is_what_arrives(office: Office, wire: PGconn) -> None:
     assert wire.prepare(b"s", QUERY.encode()).status == pq.ExecStatus.COMMAND_OK
     described = wire.describe_prepared(b"s")
     assert columns(described) == COLUMNS
@@ -53,7 +54,7 @@ def test_what_describe_tells_is_what_arrives(office: Office, wire: pq.PGconn) ->
     assert office.questions() == 1
 
 
-def test_text_and_binary_results_agree(wire: pq.PGconn) -> None:
+def test_text_and_binary_results_agree(wire: PGconn) -> None:
     query = b"SELECT dept, count(*) FROM hr.person GROUP BY dept ORDER BY dept"
     text, binary = (wire.exec_params(query, None, result_format=form) for form in (0, 1))
     assert columns(text) == columns(binary)
@@ -62,7 +63,7 @@ def test_text_and_binary_results_agree(wire: pq.PGconn) -> None:
         assert int(text.get_value(row, 1) or b"") == struct.unpack("!q", binary.get_value(row, 1) or b"")[0]
 
 
-def test_a_portal_is_described_before_it_runs(office: Office, wire: pq.PGconn) -> None:
+def test_a_portal_is_described_before_it_runs(office: Office, wire: PGconn) -> None:
     assert wire.exec_(b"BEGIN").status == pq.ExecStatus.COMMAND_OK
     wire.exec_(b"DECLARE c BINARY CURSOR FOR SELECT dept, count(*) FROM hr.person GROUP BY dept")
     assert columns(wire.describe_portal(b"c")) == [("dept", TEXT), ("count", BIGINT)]
@@ -72,7 +73,7 @@ def test_a_portal_is_described_before_it_runs(office: Office, wire: pq.PGconn) -
     wire.exec_(b"COMMIT")
 
 
-def test_types_may_be_left_to_the_server_or_given(wire: pq.PGconn) -> None:
+def test_types_may_be_left_to_the_server_or_given(wire: PGconn) -> None:
     query = b"SELECT count(*) FROM hr.person WHERE age > $1 AND dept = $2 AND salary < $3"
     wire.prepare(b"left", query)
     left = wire.describe_prepared(b"left")
@@ -84,14 +85,12 @@ def test_types_may_be_left_to_the_server_or_given(wire: pq.PGconn) -> None:
         assert wire.exec_prepared(statement, [b"30", b"dept 1", b"4000"]).status == pq.ExecStatus.TUPLES_OK
 
 
-def test_a_type_that_cannot_be_known_is_asked_for(wire: pq.PGconn) -> None:
+def test_a_type_that_cannot_be_known_is_asked_for(wire: PGconn) -> None:
     result = wire.prepare(b"s", b"SELECT count(*) FROM hr.person WHERE $1 IS NULL")
     assert result.error_field(pq.DiagnosticField.SQLSTATE) == b"42P18"
 
 
-def test_a_refusal_comes_with_the_statement_or_with_its_run_but_never_with_rows(
-    office: Office, wire: pq.PGconn
-) -> None:
+def test_a_refusal_comes_with_the_statement_or_with_its_run_but_never_with_rows(office: Office, wire: PGconn) -> None:
     wire.prepare(b"s", b"SELECT name, salary FROM hr.person")
     result = wire.exec_prepared(b"s", None, result_format=1)
     assert (result.status, result.ntuples) == (pq.ExecStatus.FATAL_ERROR, 0)
@@ -99,7 +98,7 @@ def test_a_refusal_comes_with_the_statement_or_with_its_run_but_never_with_rows(
     assert office.spent() == 0
 
 
-def test_a_statement_that_lived_through_a_grant_and_its_end(office: Office, wire: pq.PGconn) -> None:
+def test_a_statement_that_lived_through_a_grant_and_its_end(office: Office, wire: PGconn) -> None:
     """Rows become visible, and answers again, as the rights are when the statement is run."""
     query = b"SELECT count(*), max(name) FROM hr.person"
     wire.prepare(b"s", query)

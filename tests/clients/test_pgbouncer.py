@@ -152,7 +152,8 @@ def test_transactions_with_parameters_and_cursors(office: Office, clients: list[
             with client.cursor("pieces") as cursor:
                 cursor.execute("SELECT dept, count(*) FROM hr.person GROUP BY dept")
                 assert len(cursor.fetchall()) == 4
-    assert office.questions() == 5
+    # the other filters are cells of the stored GROUP BY
+    assert office.questions() == 2
 
 
 def test_the_charge_names_who_asked(office: Office, clients: list[Connection]) -> None:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from dev.interpreter import pg_config
+from dev.postgresql import pg_config
 from tests.office import CANARY, NOISE, Office
 
 BY_DEPT = "SELECT dept, count(*), avg(salary) FROM hr.person GROUP BY dept ORDER BY dept"

@@ -297,3 +297,149 @@ FROM census.voter) v WHERE here AND woman;
 SELECT count(*) FROM (SELECT gender FROM census.voter WHERE zip = '2001'
 UNION ALL SELECT gender FROM census.voter WHERE zip = '2002') u WHERE gender = 'F';
 SELECT count(*) FROM census.voter WHERE registered = dob AND gender = 'F' AND zip = '2001';
+
+-- ===== within one person: groups
+
+SELECT avg(visits) FROM (SELECT patient_id, count(*) AS visits FROM clinic.visit GROUP BY patient_id) v;
+SELECT visits, count(*) AS patients FROM (SELECT patient_id, count(*) AS visits FROM clinic.visit GROUP BY 1) v
+GROUP BY visits ORDER BY visits;
+SELECT count(*) FROM (SELECT patient_id FROM clinic.visit GROUP BY patient_id HAVING count(*) >= 3) v;
+WITH spent AS (SELECT patient_id AS who, sum(cost) AS total FROM clinic.visit GROUP BY who)
+SELECT avg(total), stddev(total), percentile_cont(0.5) WITHIN GROUP (ORDER BY total) FROM spent;
+SELECT avg(n) FROM (SELECT patient_id, least(count(*), 20) AS n FROM clinic.visit GROUP BY patient_id) v;
+SELECT avg(m) FROM (SELECT patient_id, max(cost) AS m FROM clinic.visit GROUP BY patient_id) v WHERE m > 100;
+SELECT avg(last - first) FROM (SELECT patient_id, min(day) AS first, max(day) AS last FROM clinic.visit GROUP BY 1) v;
+SELECT date_trunc('month', first) AS month, count(*) FROM (
+    SELECT patient_id, min(day) AS first FROM clinic.visit GROUP BY patient_id) v GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM (SELECT patient_id FROM clinic.visit GROUP BY patient_id
+    HAVING bool_or(ward = 'Surgery') AND NOT bool_or(ward = 'Oncology')) v;
+SELECT avg(wards) FROM (SELECT patient_id, count(DISTINCT ward) AS wards FROM clinic.visit GROUP BY patient_id) v;
+SELECT ward, avg(n) FROM (SELECT patient_id, ward, count(*) AS n FROM clinic.visit GROUP BY patient_id, ward) v
+GROUP BY ward;
+SELECT p.sex, avg(v.n) FROM clinic.patient p
+JOIN (SELECT patient_id, count(*) AS n FROM clinic.visit GROUP BY patient_id) v ON v.patient_id = p.id GROUP BY p.sex;
+SELECT p.sex, avg(coalesce(v.n, 0)) FROM clinic.patient p
+LEFT JOIN (SELECT patient_id, count(*) AS n FROM clinic.visit GROUP BY patient_id) v ON v.patient_id = p.id GROUP BY 1;
+SELECT sex, count(*) FROM (SELECT p.id, p.sex, count(v.id) AS n FROM clinic.patient p
+    LEFT JOIN clinic.visit v ON v.patient_id = p.id GROUP BY p.id) x WHERE n = 0 GROUP BY sex;
+SELECT count(*) FROM (SELECT p.id, p.age, sum(v.cost) AS total FROM clinic.patient p
+    JOIN clinic.visit v ON v.patient_id = p.id GROUP BY p.id, p.age) x WHERE total > 10 * age;
+SELECT bucket(total, 500) AS band, count(*) FROM (
+    SELECT patient_id, sum(cost) FILTER (WHERE ward = 'Surgery') AS total FROM clinic.visit GROUP BY patient_id) v
+GROUP BY band;
+SELECT avg(mean), avg(spread) FROM (SELECT patient_id, avg(cost) AS mean, stddev(cost) AS spread
+    FROM clinic.visit GROUP BY patient_id HAVING count(*) > 1) v;
+SELECT year, avg(n) FROM (SELECT patient_id, extract(year FROM day) AS year, count(*) AS n FROM clinic.visit
+    GROUP BY patient_id, extract(year FROM day)) v GROUP BY year;
+SELECT avg(n) FROM (SELECT w.patient_id, count(*) AS n FROM (
+    SELECT patient_id, ward, sum(cost) AS s FROM clinic.visit GROUP BY 1, 2) w WHERE w.s > 100 GROUP BY w.patient_id) x;
+SELECT sum(n * 2), count(*) FROM (SELECT patient_id, count(*) AS n FROM clinic.visit GROUP BY patient_id) v;
+SELECT n > 3 AS often, avg(total / n) FROM (SELECT patient_id, count(*) AS n, sum(cost) AS total
+    FROM clinic.visit GROUP BY patient_id) v GROUP BY 1;
+
+-- ===== within one person: distinct rows and sets
+
+SELECT ward, count(*) FROM (SELECT DISTINCT patient_id, ward FROM clinic.visit) v GROUP BY ward;
+SELECT count(*) FROM (SELECT DISTINCT patient_id FROM clinic.visit WHERE cost > 100) v;
+SELECT count(*) FROM (SELECT patient_id FROM clinic.visit WHERE ward = 'Surgery'
+    INTERSECT SELECT patient_id FROM clinic.visit WHERE ward = 'Oncology') v;
+SELECT count(*) FROM (SELECT id FROM clinic.patient EXCEPT SELECT patient_id FROM clinic.visit) v;
+SELECT count(*) FROM (SELECT id FROM clinic.patient WHERE smoker UNION SELECT patient_id FROM clinic.visit) v;
+SELECT ward, count(*) FROM (SELECT patient_id, ward FROM clinic.visit WHERE cost > 100
+    EXCEPT SELECT patient_id, ward FROM clinic.visit WHERE cost < 50) v GROUP BY ward;
+
+-- ===== within one person: windows, first rows
+
+SELECT avg(cost) FROM (SELECT cost, row_number() OVER (PARTITION BY patient_id ORDER BY day) AS n
+    FROM clinic.visit) v WHERE n = 1;
+SELECT ward, count(*) FROM (SELECT DISTINCT ON (patient_id) patient_id, ward FROM clinic.visit
+    ORDER BY patient_id, day) v GROUP BY ward;
+SELECT avg(gap) FROM (SELECT day - lag(day) OVER (PARTITION BY patient_id ORDER BY day) AS gap FROM clinic.visit) v
+WHERE gap BETWEEN 0 AND 365;
+SELECT ward, next, count(*) FROM (SELECT ward, lead(ward) OVER (PARTITION BY patient_id ORDER BY day) AS next
+    FROM clinic.visit) v GROUP BY ward, next;
+SELECT count(*) FROM (SELECT cost, sum(cost) OVER w AS so_far FROM clinic.visit
+    WINDOW w AS (PARTITION BY patient_id ORDER BY day)) v WHERE so_far > 500;
+SELECT avg(cost) FROM (SELECT cost, avg(cost) OVER (PARTITION BY patient_id ORDER BY day
+    ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS mean FROM clinic.visit) v WHERE cost > mean;
+SELECT count(*) FROM (SELECT ward, rank() OVER (PARTITION BY patient_id ORDER BY cost DESC) AS place
+    FROM clinic.visit) v WHERE place <= 2 AND ward = 'Surgery';
+SELECT sum(x.cost) FROM clinic.patient p CROSS JOIN LATERAL (
+    SELECT v.cost FROM clinic.visit v WHERE v.patient_id = p.id ORDER BY v.day DESC LIMIT 2) x;
+SELECT p.sex, avg(x.n) FROM clinic.patient p,
+    LATERAL (SELECT count(*) AS n FROM clinic.visit v WHERE v.patient_id = p.id) x GROUP BY p.sex;
+SELECT x.ward, count(*) FROM clinic.patient p LEFT JOIN LATERAL (
+    SELECT v.ward FROM clinic.visit v WHERE v.patient_id = p.id ORDER BY v.day LIMIT 1) x ON true GROUP BY x.ward;
+
+-- ===== within one person: subqueries
+
+SELECT count(*) FROM clinic.patient p WHERE EXISTS (SELECT FROM clinic.visit v WHERE v.patient_id = p.id);
+SELECT count(*) FROM clinic.patient p WHERE NOT EXISTS (
+    SELECT 1 FROM clinic.visit v WHERE v.patient_id = p.id AND v.cost > 100);
+SELECT sex, count(*) FROM clinic.patient WHERE id IN (SELECT patient_id FROM clinic.visit WHERE ward = 'Surgery')
+GROUP BY sex;
+SELECT count(*) FROM clinic.patient WHERE id NOT IN (SELECT patient_id FROM clinic.visit);
+SELECT count(*) FROM clinic.patient WHERE id = ANY (SELECT patient_id FROM clinic.visit
+    GROUP BY patient_id HAVING sum(cost) > 500);
+SELECT count(*) FROM hr.employee WHERE zip IN (SELECT zip FROM zip_area);
+SELECT count(*) FROM hr.employee e WHERE EXISTS (SELECT FROM zip_area z WHERE z.zip = e.zip AND z.population > 1000);
+SELECT avg((SELECT count(*) FROM clinic.visit v WHERE v.patient_id = p.id)) FROM clinic.patient p;
+SELECT count(*) FROM clinic.patient p WHERE (SELECT sum(v.cost) FROM clinic.visit v WHERE v.patient_id = p.id) > 500;
+SELECT count(*) FROM clinic.visit v WHERE v.cost > (SELECT avg(o.cost) FROM clinic.visit o
+    WHERE o.patient_id = v.patient_id);
+SELECT count(*) FROM clinic.visit v WHERE v.cost >= ALL (SELECT o.cost FROM clinic.visit o
+    WHERE o.patient_id = v.patient_id AND o.ward = v.ward);
+SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM clinic.visit v WHERE v.patient_id = p.id)) AS seen, count(*)
+FROM clinic.patient p;
+SELECT (SELECT z.city FROM zip_area z WHERE z.zip = e.zip) AS city, count(*) FROM hr.employee e GROUP BY 1;
+SELECT count(*) FROM clinic.visit a JOIN clinic.visit b ON a.patient_id = b.patient_id AND b.day > a.day
+WHERE a.ward = 'Emergency' AND b.ward = 'Surgery';
+
+-- ===== joins that keep people apart
+
+SELECT count(*) FROM clinic.patient p RIGHT JOIN clinic.visit v ON p.id = v.patient_id;
+SELECT count(p.age), count(v.cost) FROM clinic.patient p FULL JOIN clinic.visit v ON p.id = v.patient_id;
+SELECT zip, count(*) FROM hr.employee JOIN zip_area USING (zip) GROUP BY zip;
+SELECT city, count(*) FROM hr.employee NATURAL JOIN zip_area GROUP BY city;
+SELECT j.city, avg(j.salary) FROM (hr.employee e JOIN zip_area z USING (zip)) AS j GROUP BY j.city;
+SELECT count(*) FROM hr.employee e, zip_area z WHERE e.zip = z.zip AND z.population > 1000;
+SELECT count(*) FROM hr.employee a JOIN hr.employee b USING (id) JOIN hr.employee c USING (id);
+SELECT count(*) FROM clinic.visit a JOIN clinic.visit b ON a.id = b.id;
+SELECT avg(LEAST(GREATEST(household, 0), 9)), sum(GREATEST(LEAST(household, 9), 0)) FROM census.person;
+SELECT avg(m) FROM (SELECT id, least(greatest(max(household), 0), 9) AS m FROM census.person GROUP BY id) p;
+
+-- ===== a calendar with its empty days
+
+SELECT c.day, count(v.id) FROM calendar c LEFT JOIN clinic.visit v ON v.day = c.day
+WHERE c.day BETWEEN '1940-01-01' AND '1940-01-31' GROUP BY c.day ORDER BY c.day;
+SELECT z.city, count(e.id), avg(e.salary) FROM zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip AND e.dept = 'Sales'
+GROUP BY z.city;
+SELECT city, count(*) FILTER (WHERE salary > 50000) FROM hr.employee RIGHT JOIN zip_area USING (zip) GROUP BY city;
+
+-- ===== questions within a question
+
+SELECT count(*) FROM hr.employee WHERE salary > (SELECT avg(salary) FROM hr.employee);
+SELECT dept, (SELECT max(salary) FROM hr.employee) FROM hr.employee GROUP BY dept;
+SELECT dept, 100.0 * count(*) / (SELECT count(*) FROM hr.employee) AS share FROM hr.employee GROUP BY dept;
+SELECT avg(salary) FROM hr.employee WHERE salary < 2 * (SELECT avg(salary) FROM hr.employee);
+SELECT sum(salary - (SELECT avg(salary) FROM hr.employee)) FROM hr.employee WHERE dept = 'Sales';
+SELECT count(*) FILTER (WHERE salary > (SELECT avg(salary) FROM hr.employee WHERE dept = 'Sales')) FROM hr.employee;
+SELECT salary > (SELECT avg(salary) FROM hr.employee) AS rich, count(*) FROM hr.employee GROUP BY 1;
+SELECT count(*) FROM clinic.patient
+WHERE age > (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM clinic.patient);
+SELECT count(*) FROM (SELECT patient_id FROM clinic.visit GROUP BY patient_id
+HAVING sum(cost) > (SELECT 3 * avg(cost) FROM clinic.visit)) v;
+SELECT dept, count(*) FROM hr.employee GROUP BY dept HAVING count(*) > (SELECT count(*) * 0.1 FROM hr.employee);
+SELECT count(*) FROM clinic.patient p WHERE age > (SELECT avg(age) FROM clinic.patient)
+AND NOT EXISTS (SELECT FROM clinic.visit v WHERE v.patient_id = p.id);
+SELECT avg(x.salary) FROM (SELECT salary FROM hr.employee WHERE salary > (SELECT avg(salary) FROM hr.employee)) x;
+
+-- ===== the order of rows, told by all their columns
+
+SELECT ward, next, count(*) FROM (SELECT ward, lead(ward) OVER (PARTITION BY patient_id ORDER BY day, ward, cost) AS next
+    FROM clinic.visit) v GROUP BY ward, next;
+SELECT avg(cost) FROM (SELECT cost, avg(cost) OVER (PARTITION BY patient_id ORDER BY day, cost, ward
+    ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS mean FROM clinic.visit) v WHERE cost > mean;
+SELECT sum(x.cost) FROM clinic.patient p CROSS JOIN LATERAL (
+    SELECT v.cost FROM clinic.visit v WHERE v.patient_id = p.id ORDER BY v.day DESC, v.cost LIMIT 2) x;
+SELECT dept, count(*) FROM hr.employee GROUP BY dept ORDER BY count(*) DESC, dept LIMIT 3;

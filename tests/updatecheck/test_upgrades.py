@@ -69,7 +69,7 @@ def test_the_comparison_looks_at_every_kind_of_object(admin: Connection) -> None
         "CREATE INDEX another ON discreet._refusal (role)",
         "ALTER VIEW discreet.charges RESET (security_barrier)",
         "CREATE OR REPLACE VIEW discreet.protected_columns WITH (security_barrier) AS"
-        " SELECT relation, column_name, lower, upper, categories, visibility"
+        " SELECT relation, column_name, lower, upper, categories, visibility, others"
         " FROM discreet._protected_column WHERE true",
         "ALTER TABLE discreet._protected_table DISABLE TRIGGER _find_columns",
         "ALTER EVENT TRIGGER discreet_load_before_ddl DISABLE",

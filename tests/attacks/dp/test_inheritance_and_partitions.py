@@ -16,7 +16,7 @@ PARTITIONED = """
     ANALYZE extra.p;
     GRANT SELECT ON ALL TABLES IN SCHEMA extra TO mallory;
     SET client_min_messages = warning;
-    SELECT discreet.protect('extra.p', 'id', dataset => 'people');
+    SELECT discreet.protect('extra.p', 'id', dataset => 'people', max_rows => 1);
     RESET client_min_messages;
 """
 INHERITED = """
@@ -26,7 +26,7 @@ INHERITED = """
     INSERT INTO extra.child SELECT n, n FROM generate_series(1, 100) n;
     GRANT SELECT ON ALL TABLES IN SCHEMA extra TO mallory;
     SET client_min_messages = warning;
-    SELECT discreet.protect('extra.parent', 'id', dataset => 'people');
+    SELECT discreet.protect('extra.parent', 'id', dataset => 'people', max_rows => 1);
     RESET client_min_messages;
 """
 

@@ -80,6 +80,6 @@ def test_table_with_many_rows_per_person_is_refused(target: Target, mallory: Con
 )
 def test_unit_that_is_not_always_unique_is_refused(target: Target, mallory: Connection, shape: str) -> None:
     target.admin.execute(f"{shape}; GRANT SELECT ON extra.t TO mallory; SET client_min_messages = warning")
-    target.admin.execute("SELECT discreet.protect('extra.t', 'id', dataset => 'people')")
+    target.admin.execute("SELECT discreet.protect('extra.t', 'id', dataset => 'people', max_rows => 1)")
     with target.free(), refused("DP001", "not unique and NOT NULL", "discreet.query()"):
         mallory.execute("SELECT discreet.dp_count(*) FROM extra.t")

@@ -60,7 +60,7 @@ REFUSED = ("DP001", "when the snapshot of this statement was taken", "outside of
 
 def make(target: Target, mallory: Connection, before: str) -> None:
     target.admin.execute(f"{before}; GRANT SELECT ON extra.once TO PUBLIC")
-    target.admin.execute("SELECT discreet.protect('extra.once', 'id', dataset => 'people')")
+    target.admin.execute("SELECT discreet.protect('extra.once', 'id', dataset => 'people', max_rows => 1)")
     mallory.execute(FUNCTIONS)
 
 
@@ -140,7 +140,7 @@ def test_an_uncommitted_loss_of_the_key_is_seen(target: Target) -> None:
     """The ledger sees what is committed: the owner of a table may have dropped its key, and not committed that yet."""
     owner = target.database.connect()
     owner.execute("CREATE TABLE extra.once (id int PRIMARY KEY); INSERT INTO extra.once VALUES (1)")
-    owner.execute("SELECT discreet.protect('extra.once', 'id', dataset => 'people')")
+    owner.execute("SELECT discreet.protect('extra.once', 'id', dataset => 'people', max_rows => 1)")
     with target.free(), refused(*REFUSED):
         owner.execute("BEGIN; ALTER TABLE extra.once DROP CONSTRAINT once_pkey")
         owner.execute("INSERT INTO extra.once SELECT 1 FROM generate_series(1, 4000)")
@@ -162,7 +162,8 @@ def test_frozen_rows_that_an_old_snapshot_sees_are_not_those_of_the_key(target: 
     """COPY FREEZE shows rows to older snapshots; the key was dropped before it, and is there again after it."""
     target.admin.execute(
         "CREATE TABLE extra.once (id int PRIMARY KEY); INSERT INTO extra.once VALUES (1), (2);"
-        "GRANT SELECT ON extra.once TO PUBLIC; SELECT discreet.protect('extra.once', 'id', dataset => 'people')"
+        "GRANT SELECT ON extra.once TO PUBLIC;"
+        "SELECT discreet.protect('extra.once', 'id', dataset => 'people', max_rows => 1)"
     )
     mallory = target.connect()
     mallory.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM pg_class LIMIT 1")

@@ -1,12 +1,14 @@
 """A session in which the library, and with it the hook that charges, is loaded only by the first aggregate."""
 
+from collections.abc import Iterator
+
 import psycopg
 import pytest
 from tests.attacks.target import ASK, Target, outcome
 
 
 @pytest.fixture
-def unloaded(lonely_target: Target) -> Target:
+def unloaded(lonely_target: Target) -> Iterator[Target]:
     cluster = lonely_target.database.cluster
     cluster.stop()
     cluster.settings["shared_preload_libraries"] = ""

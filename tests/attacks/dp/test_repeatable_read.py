@@ -75,7 +75,7 @@ def test_a_key_that_is_newer_than_the_snapshot_bounds_nothing(target: Target, ma
     admin.execute("CREATE TABLE extra.once (id int NOT NULL); GRANT SELECT ON extra.once TO PUBLIC")
     admin.execute("INSERT INTO extra.once SELECT n FROM generate_series(1, 20) n")
     admin.execute("INSERT INTO extra.once SELECT 1 FROM generate_series(1, 4999)")
-    admin.execute("SELECT discreet.protect('extra.once', 'id', dataset => 'people')")
+    admin.execute("SELECT discreet.protect('extra.once', 'id', dataset => 'people', max_rows => 1)")
     mallory.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
     mallory.execute("SELECT 1 FROM pg_class LIMIT 1")
     admin.execute("DELETE FROM extra.once a WHERE id = 1 AND ctid > (SELECT min(ctid) FROM extra.once WHERE id = 1)")

@@ -35,7 +35,7 @@ BROKEN = """
     CREATE TABLE extra.whole (id int, x int) PARTITION BY LIST (x);
     CREATE TABLE extra.near PARTITION OF extra.whole FOR VALUES IN (1);
     CREATE FOREIGN TABLE extra.far PARTITION OF extra.whole FOR VALUES IN (2) SERVER nowhere;
-    SELECT discreet.protect('extra.whole', 'id', dataset => 'people')
+    SELECT discreet.protect('extra.whole', 'id', dataset => 'people', max_rows => 1)
 """
 # a function that tells when it runs, and as whom
 SPY = """
@@ -48,7 +48,7 @@ def ask(connection: Connection, question: str, epsilon: str = "0.001", fresh: bo
     rows = connection.execute(
         "SELECT discreet.query_json(%s, %s::numeric, fresh => %s)", [question, epsilon, fresh]
     ).fetchall()
-    return [row for (row,) in rows]  # type: ignore[misc]
+    return [row for (row,) in rows]
 
 
 def number(connection: Connection, question: str, epsilon: str = "0.001", fresh: bool = False) -> Decimal:
@@ -59,13 +59,13 @@ def number(connection: Connection, question: str, epsilon: str = "0.001", fresh:
 
 def explain(connection: Connection, question: str, epsilon: str = "1") -> dict[str, object]:
     ((told,),) = connection.execute("SELECT discreet.explain(%s, %s::numeric)", [question, epsilon]).fetchall()
-    return told  # type: ignore[return-value]
+    return told
 
 
 def half_width(connection: Connection, question: str) -> float:
     """Within how much of the truth 95 % of the answers are, at epsilon 1."""
     (output,) = explain(connection, question)["outputs"]  # type: ignore[misc]
-    return float(output["error_95"])  # type: ignore[index]
+    return float(output["error_95"])  # type: ignore[has-type]
 
 
 def ending(act: Callable[[], object]) -> str:
@@ -84,7 +84,7 @@ def how_it_ends(connection: Connection, question: str, epsilon: str = "0.001") -
 def protect(target: Target, table: str, columns: str, rows: str, **bounds: tuple[int, int]) -> None:
     """A table in schema extra whose unit is its column id; its people are those of the attacked dataset."""
     target.admin.execute(f"CREATE TABLE extra.{table} ({columns}); INSERT INTO extra.{table} {rows}")
-    target.admin.execute("SELECT discreet.protect(%s, 'id', dataset => 'people')", [f"extra.{table}"])
+    target.admin.execute("SELECT discreet.protect(%s, 'id', dataset => 'people', max_rows => 1)", [f"extra.{table}"])
     for column, (lower, upper) in bounds.items():
         target.admin.execute(
             "SELECT discreet.describe_column(%s, %s, %s, %s)", [f"extra.{table}", column, lower, upper]

@@ -28,7 +28,7 @@ def test_the_price_is_the_same_whether_the_secret_holds(gated: Target, blind: Co
     for who in (SECRET, NOBODY):
         before = gated.spent()
         ask(blind, question.format(who))
-        spent.append(gated.spent() - before)  # type: ignore[operator]
+        spent.append(gated.spent() - before)
     assert spent[0] == spent[1] > 0
 
 

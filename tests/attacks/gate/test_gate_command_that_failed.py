@@ -50,7 +50,7 @@ def with_a_table(target: Target, owner: Connection) -> Connection:
         "CREATE TABLE extra.child () INHERITS (extra.whole); INSERT INTO extra.child VALUES (2, 2)"
     )
     target.admin.execute(
-        "SELECT discreet.protect('extra.whole', 'id', dataset => 'people'),"
+        "SELECT discreet.protect('extra.whole', 'id', dataset => 'people', max_rows => 1),"
         " discreet.describe_column('extra.whole', 'secret', visibility => 'hidden')"
     )
     return owner
@@ -107,6 +107,6 @@ def test_a_part_that_leaves_afterwards_keeps_its_unit_and_what_is_hidden(gated: 
 
 def test_so_does_one_that_leaves_within_a_command(gated: Target, owner: Connection) -> None:
     owner.execute(WITHIN)
-    gated.admin.execute("SELECT discreet.protect('extra.other', 'id', dataset => 'people')")
+    gated.admin.execute("SELECT discreet.protect('extra.other', 'id', dataset => 'people', max_rows => 1)")
     owner.execute("ALTER TABLE extra.other ADD COLUMN x int, ADD CHECK (extra.leave(v))")
     assert gated.admin.execute(DECLARED).fetchall() == [("v", "open", "hidden")]

@@ -24,7 +24,7 @@ def owner(target: Target, mallory: Connection) -> Connection:
     for table in ("plain", "whole"):
         mallory.execute(f"CREATE TABLE extra.{table} (id int NOT NULL, v int); INSERT INTO extra.{table} VALUES (1, 1)")
     mallory.execute("CREATE TABLE extra.child () INHERITS (extra.whole); INSERT INTO extra.child VALUES (2, 2)")
-    target.admin.execute("SELECT discreet.protect('extra.whole', 'id', dataset => 'people')")
+    target.admin.execute("SELECT discreet.protect('extra.whole', 'id', dataset => 'people', max_rows => 1)")
     return mallory
 
 

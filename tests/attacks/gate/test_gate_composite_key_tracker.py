@@ -117,7 +117,7 @@ def test_the_key_of_one_partition_counts(voters: Target, blind: Connection) -> N
         "ALTER TABLE extra.part ATTACH PARTITION extra.part_1 FOR VALUES IN ('region 1');"
         "CREATE TABLE extra.part_2 PARTITION OF extra.part DEFAULT;"
         "CREATE UNIQUE INDEX ON extra.part_1 (region, seat);"
-        "SELECT discreet.protect('extra.part', 'id', dataset => 'people')"
+        "SELECT discreet.protect('extra.part', 'id', dataset => 'people', max_rows => 1)"
     )
     assert how_it_ends(blind, "SELECT count(*) FROM extra.part WHERE region = 'region 1' AND seat = 7") == "DP002"
     assert how_it_ends(blind, "SELECT count(*) FROM extra.part WHERE region = 'region 1'") == "answer"

@@ -17,7 +17,7 @@ def test_a_plain_table_tells_that_nobody_is_there(target: Target) -> None:
 @pytest.mark.parametrize("grouping", ["", " GROUP BY b", " GROUP BY ROLLUP (b)"])
 def test_nobody_is_answered_as_one_is(gated: Target, blind: Connection, people: int, grouping: str) -> None:
     rows = f"SELECT n, n, true FROM generate_series(1, {people}) n"
-    protect(gated, "few", "id int PRIMARY KEY, x int, b boolean", rows, x=(0, 10))
+    protect(gated, "few", "id int PRIMARY KEY, x int, b boolean NOT NULL", rows, x=(0, 10))
     answer = ask(blind, f"SELECT {ALL} FROM extra.few{grouping}")
     assert len(answer) == {"": 1, " GROUP BY b": 2, " GROUP BY ROLLUP (b)": 3}[grouping]
     assert None not in {value for row in answer for value in row.values()}

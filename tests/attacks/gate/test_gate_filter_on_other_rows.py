@@ -7,12 +7,11 @@ from tests.databases import Connection
 
 ABOVE = "salary > (SELECT avg(salary) FROM hr.person)"
 FILTERS = [
-    ABOVE,
+    "salary > (SELECT avg(q.salary) FROM hr.person q WHERE q.dept = person.dept)",
     "salary >= ALL (SELECT salary FROM hr.person)",
     "salary = ANY (SELECT max(salary) FROM hr.person)",
     "salary IN (SELECT max(salary) FROM hr.person)",
     "EXISTS (SELECT FROM hr.person q WHERE q.salary > 9000)",
-    "id IN (SELECT person FROM hr.visit)",
     "(SELECT count(*) FROM hr.person q WHERE q.dept = person.dept) > 199",
     "ARRAY(SELECT salary FROM hr.person) IS NOT NULL",
     "rank() OVER (ORDER BY salary) = 1",
@@ -20,6 +19,7 @@ FILTERS = [
 
 
 def test_one_person_moves_the_count_by_hundreds(target: Target) -> None:
+    """With a number of all people that is released, and paid for, it does not: test_gate_released_constants.py."""
     before = int(str(target.value(f"{COUNT} WHERE {ABOVE}")))
     target.admin.execute("BEGIN; UPDATE hr.person SET salary = 1000000 WHERE id = 7")
     after = int(str(target.value(f"{COUNT} WHERE {ABOVE}")))

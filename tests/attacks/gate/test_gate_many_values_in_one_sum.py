@@ -17,10 +17,10 @@ def test_a_plain_sum_tells_them_all(target: Target) -> None:
     assert target.value(f"SELECT sum({ENCODED.replace('salary', 'salary::int8')}) FROM hr.person") == 1007_1008_1009 + 0
 
 
-@pytest.mark.parametrize("power", ["salary * 1000 ^ 7", "salary * power(1000, salary)", "exp(salary)", "salary * 1e61"])
+@pytest.mark.parametrize("power", ["salary * 9 ^ 99", "salary * power(1000, salary)", "exp(salary)", "salary * 1e61"])
 def test_powers_are_refused(gated: Target, blind: Connection, power: str) -> None:
     with gated.free():
-        assert how_it_ends(blind, f"SELECT sum({power}) FROM hr.person") == "DP001"
+        assert how_it_ends(blind, f"SELECT sum({power}) FROM hr.person") in ("DP001", "DP005")
 
 
 def test_noise_is_as_large_as_the_largest_factor(blind: Connection) -> None:

@@ -38,7 +38,7 @@ def test_an_old_snapshot_does_not_take_a_new_key_for_granted(gated: Target, blin
         """
         CREATE TABLE extra.once (person int NOT NULL);
         INSERT INTO extra.once SELECT 1 FROM generate_series(1, 1000);
-        SELECT discreet.protect('extra.once', 'person', dataset => 'people');
+        SELECT discreet.protect('extra.once', 'person', dataset => 'people', max_rows => 1);
         """
     )
     question = "SELECT count(*) FROM extra.once"
@@ -57,7 +57,7 @@ def test_an_old_snapshot_holds_rows_without_a_person(gated: Target, blind: Conne
         """
         CREATE TABLE extra.owned (person int UNIQUE);
         INSERT INTO extra.owned SELECT NULL FROM generate_series(1, 1000);
-        SELECT discreet.protect('extra.owned', 'person', dataset => 'people');
+        SELECT discreet.protect('extra.owned', 'person', dataset => 'people', max_rows => 1);
         """
     )
     blind.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM discreet.budget_status")
@@ -75,7 +75,7 @@ def test_an_old_snapshot_does_not_take_the_key_of_a_new_part_for_granted(gated: 
         CREATE TABLE extra.parts (person int PRIMARY KEY) PARTITION BY LIST (person);
         CREATE TABLE extra.part (person int NOT NULL);
         INSERT INTO extra.part SELECT 1 FROM generate_series(1, 1000);
-        SELECT discreet.protect('extra.parts', 'person', dataset => 'people');
+        SELECT discreet.protect('extra.parts', 'person', dataset => 'people', max_rows => 1);
         """
     )
     blind.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM discreet.budget_status")

@@ -13,7 +13,7 @@ def test_rows_come_in_the_order_of_their_keys(gated: Target, blind: Connection) 
     for order in ("id", "-id", "id % 7"):
         gated.admin.execute("DROP TABLE IF EXISTS extra.resident")
         rows = f"SELECT n, 'town ' || n % 5 FROM generate_series(1, 100) n ORDER BY {order.replace('id', 'n')}"
-        protect(gated, "resident", "id int PRIMARY KEY, town text", rows)
+        protect(gated, "resident", "id int PRIMARY KEY, town text NOT NULL", rows)
         gated.admin.execute(
             "SELECT discreet.describe_column('extra.resident', 'town', categories => %s)",
             [[f"town {n}" for n in (3, 1, 4, 0, 2)]],

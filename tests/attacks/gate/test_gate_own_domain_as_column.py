@@ -45,7 +45,7 @@ def test_a_key_of_a_domain_is_checked_by_who_asks(gated: Target, blind: Connecti
         "CREATE FUNCTION extra.seen(text) RETURNS boolean LANGUAGE plpgsql AS"
         " 'BEGIN RAISE NOTICE ''I am %'', current_user; RETURN true; END';"
         "CREATE DOMAIN extra.dept AS text CHECK (extra.seen(VALUE));"
-        "CREATE TABLE extra.worker (id int PRIMARY KEY, dept extra.dept);"
+        "CREATE TABLE extra.worker (id int PRIMARY KEY, dept extra.dept NOT NULL);"
         "SELECT discreet.protect('extra.worker', 'id', dataset => 'people');"
         "SELECT discreet.describe_column('extra.worker', 'dept', categories => '{a,b}')"
     )

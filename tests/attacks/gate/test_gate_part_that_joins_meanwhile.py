@@ -66,7 +66,7 @@ def asked_meanwhile(target: Target, blind: Connection, table: str, joins: str) -
 def test_what_joins_is_not_counted(gated: Target, blind: Connection, way: str, isolation: str) -> None:
     table, made, joins = WAYS[way]
     gated.admin.execute(made)
-    gated.admin.execute("SELECT discreet.protect(%s, 'id', dataset => 'people')", [table])
+    gated.admin.execute("SELECT discreet.protect(%s, 'id', dataset => 'people', max_rows => 1)", [table])
     blind.execute(f"BEGIN ISOLATION LEVEL {isolation}; SELECT FROM pg_class LIMIT 1")
     with gated.costs("0.1"):
         assert asked_meanwhile(gated, blind, table, joins) == "DP000"
@@ -78,7 +78,7 @@ def test_a_schema_that_has_its_name_back_is_noticed(gated: Target, blind: Connec
     """Renaming a schema takes no lock on its tables, so it can be renamed back before the last look."""
     table, made, joins = WAYS["another schema of the name"]
     gated.admin.execute(made)
-    gated.admin.execute("SELECT discreet.protect('sa.once', 'id', dataset => 'people')")
+    gated.admin.execute("SELECT discreet.protect('sa.once', 'id', dataset => 'people', max_rows => 1)")
     back = "; ALTER SCHEMA sa RENAME TO sb; ALTER SCHEMA sc RENAME TO sa"
     assert asked_meanwhile(gated, blind, table, joins + back) == "DP000"
     gated.admin.execute("DROP SCHEMA sa, sb CASCADE")
@@ -86,5 +86,5 @@ def test_a_schema_that_has_its_name_back_is_noticed(gated: Target, blind: Connec
 
 def test_a_question_that_nothing_joins_is_answered(gated: Target, blind: Connection) -> None:
     gated.admin.execute(WAYS["a child"][1] + "; CREATE TABLE extra.old () INHERITS (extra.once)")
-    gated.admin.execute("SELECT discreet.protect('extra.once', 'id', dataset => 'people')")
+    gated.admin.execute("SELECT discreet.protect('extra.once', 'id', dataset => 'people', max_rows => 1)")
     assert asked_meanwhile(gated, blind, "extra.once", "CREATE TABLE extra.apart (id int)") == "answer"

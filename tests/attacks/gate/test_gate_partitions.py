@@ -12,7 +12,7 @@ WHOLE = """
     CREATE TABLE extra.rest PARTITION OF extra.whole DEFAULT;
     INSERT INTO extra.whole SELECT 7, n % 2 FROM generate_series(1, 5000) n;
     GRANT SELECT ON ALL TABLES IN SCHEMA extra TO PUBLIC;
-    SELECT discreet.protect('extra.whole', 'id', dataset => 'people')
+    SELECT discreet.protect('extra.whole', 'id', dataset => 'people', max_rows => 1)
 """
 
 

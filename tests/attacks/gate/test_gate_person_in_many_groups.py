@@ -14,7 +14,7 @@ def test_all_groups_of_a_person_together_are_bounded(gated: Target, blind: Conne
     bound (1 - x²)^-400 e^(-180 x), at x = 0.22.
     """
     gated.admin.execute(
-        "CREATE TABLE extra.trip (id int, place int, cost int);"
+        "CREATE TABLE extra.trip (id int, place int NOT NULL, cost int);"
         f"INSERT INTO extra.trip SELECT 7, n % {GROUPS}, 100 FROM generate_series(1, 400000) n;"
         f"SELECT discreet.protect('extra.trip', 'id', dataset => 'people', max_groups => {GROUPS},"
         f" max_rows => {MOST}, max_total_rows => {MOST})"

@@ -4,6 +4,7 @@ import psycopg
 import pytest
 from tests.attacks.target import Target
 from tests.databases import Connection
+from tests.versions import since
 
 CALLS = [
     "pg_relation_size('hr.person')", "pg_relation_size('hr.person', 'main')", "pg_table_size('hr.person')",
@@ -21,7 +22,14 @@ def test_out_of_the_box_everybody_reads_them(gated: Target, blind: Connection) -
     assert "pg_relation_size" in str(named)
 
 
-@pytest.mark.parametrize("call", CALLS)
+LATER = [
+    pytest.param("reads FROM pg_stat_get_io()", marks=since(16)),
+    pytest.param("reads FROM pg_stat_get_backend_io(pg_backend_pid())", marks=since(18)),
+    pytest.param("* FROM pg_available_wal_summaries()", marks=since(17)),
+]
+
+
+@pytest.mark.parametrize("call", [*CALLS, *LATER])
 def test_the_statements_of_the_documentation_close_them(shut_out: Connection, call: str) -> None:
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         shut_out.execute(f"SELECT {call}")

@@ -7,7 +7,7 @@ from tests.databases import Connection
 
 @pytest.mark.parametrize(
     "call",
-    ["pg_sleep(1)", "pg_sleep_for('1 s')", "pg_sleep_until('tomorrow')", "clock_timestamp()", "statement_timestamp()"],
+    ["pg_sleep(1)", "pg_sleep_for('1 s')", "pg_sleep_until('tomorrow')", "clock_timestamp()"],
 )
 def test_no_question_waits_or_reads_the_clock(blind: Connection, call: str) -> None:
     assert_refused(blind, call)

@@ -3,7 +3,7 @@
 import pytest
 from tests.attacks.gate.asking import FEW, NAIVE_GATE
 from tests.attacks.target import Target
-from tests.databases import Connection
+from tests.databases import Connection, Row
 
 BY_TOWN = "SELECT dept, count(DISTINCT name) FROM hr.person WHERE salary > {} GROUP BY dept"
 COUNTERS = """
@@ -20,7 +20,7 @@ def reader(watched: Target) -> Connection:
     return connection
 
 
-def counted(watched: Target, reader: Connection, statement: str) -> list[tuple[object, ...]]:
+def counted(watched: Target, reader: Connection, statement: str) -> list[Row]:
     watched.admin.execute("SELECT public.pg_stat_statements_reset()")
     reader.execute(statement)
     return reader.execute(COUNTERS).fetchall()

@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from tests.attacks.target import PEOPLE, Target
 from tests.databases import Connection
+from tests.versions import since
 
 COUNTED = "SELECT reltuples::int FROM pg_class WHERE oid = 'hr.person'::regclass"
 
@@ -19,7 +20,9 @@ def test_out_of_the_box_everybody_reads_it(gated: Target, blind: Connection) -> 
     assert "pg_class.reltuples" in str(named)
 
 
-@pytest.mark.parametrize("column", ["reltuples", "relpages", "relallvisible", "*"])
+@pytest.mark.parametrize(
+    "column", ["reltuples", "relpages", "relallvisible", pytest.param("relallfrozen", marks=since(18)), "*"]
+)
 def test_the_statements_of_the_documentation_close_it(shut_out: Connection, column: str) -> None:
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         shut_out.execute(f"SELECT {column} FROM pg_class")

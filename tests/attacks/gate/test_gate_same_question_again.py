@@ -11,7 +11,7 @@ def test_averaging_finds_the_truth_behind_naive_noise(target: Target) -> None:
     """Laplace noise of scale 10: the mean of 20,000 is off by more than 1 with probability below 1e-11."""
     uniform = "SELECT 2 * random() - 1 AS u FROM generate_series(1, 20000)"
     noisy = f"SELECT (10 * sign(u) * -ln(1 - abs(u)))::float8 FROM ({uniform}) n"
-    answers = [PEOPLE + noise for (noise,) in target.admin.execute(noisy).fetchall()]  # type: ignore[operator]
+    answers = [PEOPLE + noise for (noise,) in target.admin.execute(noisy).fetchall()]
     assert abs(fmean(answers) - PEOPLE) < 1
 
 

@@ -30,8 +30,8 @@ def test_padding_that_is_always_true_is_paid(gated: Target, blind: Connection, w
         ask(blind, f"{COUNT} WHERE {where}")
 
 
-def test_other_parameters_for_the_same_are_paid(gated: Target, blind: Connection) -> None:
+def test_other_words_for_the_same_parameter_are_paid_once(gated: Target, blind: Connection) -> None:
     question = "SELECT discreet.query_json('SELECT count(*) FROM hr.person WHERE salary > $1', 0.001, ARRAY[%s])"
-    with gated.costs("0.003"):
-        for parameter in ("1", "01", "+1"):
+    with gated.costs("0.002"):
+        for parameter in ("1", "01", "+1", "2"):
             blind.execute(question, [parameter])

@@ -14,7 +14,7 @@ def test_naive_noise_is_known_beforehand(target: Target) -> None:
     answers = {row[1] for _ in range(3) for row in attacker.execute(asked).fetchall()}
     noise = attacker.execute("SELECT setseed(0.5), 1000 * ln(random() + 1e-9)").fetchall()[0][1]
     assert len(answers) == 1
-    assert round(answers.pop() - noise) == 1000  # type: ignore[operator]
+    assert round(answers.pop() - noise) == 1000
 
 
 def test_noise_does_not_follow_the_seed(gated: Target, blind: Connection) -> None:

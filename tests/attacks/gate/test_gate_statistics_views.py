@@ -4,7 +4,7 @@ import psycopg
 import pytest
 from tests.attacks.gate.asking import ask, protect
 from tests.attacks.target import PEOPLE, Target
-from tests.databases import Connection
+from tests.databases import Connection, Row
 
 # more names than fit into 64 kB, in a table that nobody else reads: other sessions flush their counts when they like
 TABLE = "id int PRIMARY KEY, name text", "SELECT n, 'name ' || n FROM generate_series(1, 5000) n"
@@ -15,7 +15,7 @@ USED = """
 """
 
 
-def used(*connections: Connection) -> tuple[object, ...]:
+def used(*connections: Connection) -> Row:
     for connection in connections:
         connection.execute("SELECT pg_stat_force_next_flush()")
     (row,) = connections[0].execute(USED).fetchall()
@@ -29,7 +29,7 @@ def test_they_tell_of_a_naive_definer_function(target: Target) -> None:
     attacker.execute("SET work_mem = '64kB'")
     before = used(attacker, target.admin)
     attacker.execute("SELECT extra.f()")
-    assert all(new > old for old, new in zip(before, used(attacker), strict=True))  # type: ignore[operator]
+    assert all(new > old for old, new in zip(before, used(attacker), strict=True))
 
 
 def test_they_tell_nothing_of_a_question(gated: Target, blind: Connection) -> None:

@@ -1,5 +1,7 @@
 """Difference: everybody, minus everybody but Alice."""
 
+from decimal import Decimal
+
 import pytest
 from tests.attacks.gate.asking import assert_tracker_refused, exact_sum, never_within, number
 from tests.attacks.target import Target
@@ -21,7 +23,7 @@ def test_without_a_key_noise_hides_the_difference(gated: Target, blind: Connecti
     """Noise of scale 4000 leaves a difference within 10 with probability below 0.01, four of four with below 1e-8."""
     question = "SELECT sum(salary) FROM hr.person WHERE {}"
 
-    def difference() -> object:
+    def difference() -> Decimal:
         return number(blind, question.format("true"), "0.5") - number(blind, question.format("name <> 'name 7'"), "0.5")
 
     assert never_within(gated, difference, 1007, 10)

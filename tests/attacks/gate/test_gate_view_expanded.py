@@ -26,8 +26,9 @@ DEFINITIONS = {
         ("SELECT generate_series(1, 1000), dept FROM hr.person", "SELECT count(dept) FROM {}", "DP001"),
     "everybody with everybody": ("SELECT a.salary FROM hr.person a, hr.person b", COUNT, "DP001"),
     "what depends on others":
-        ("SELECT * FROM hr.person WHERE salary > (SELECT avg(salary) FROM hr.person)", COUNT, "DP001"),
-    "an error as an oracle": ("SELECT ln(salary - 1007) AS x FROM hr.person", "SELECT sum(x) FROM {}", "DP001"),
+        ("SELECT * FROM hr.person p WHERE salary > (SELECT avg(salary) FROM hr.person q WHERE q.dept = p.dept)",
+         COUNT, "DP001"),
+    "an error as an oracle": ("SELECT asind(salary - 1007) AS x FROM hr.person", "SELECT sum(x) FROM {}", "DP001"),
     "a function of the owner": ("SELECT extra.tell(name) AS x FROM hr.person", "SELECT count(x) FROM {}", "DP001"),
     "a function nobody asks for":
         ("SELECT extra.tell(name) AS x, dept FROM hr.person", "SELECT count(dept) FROM {}", "DP001"),

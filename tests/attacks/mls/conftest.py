@@ -32,7 +32,7 @@ def levels(levels_database: Levels) -> Iterator[Levels]:
 def statistics(levels: Levels) -> Iterator[Levels]:
     """Table employee, protected; mls_asks_low, mls_asks_high and mls_asks_nato have clearances and budgets only."""
     asks = {"mls_asks_low": "U", "mls_asks_high": "S", "mls_asks_nato": "S:NATO"}
-    levels.admin.execute("SELECT discreet.protect('employee', 'name', epsilon => 1000)")
+    levels.admin.execute("SELECT discreet.protect('employee', 'name', epsilon => 1000, max_rows => 1)")
     levels.admin.execute("SELECT discreet.describe_column('employee', 'salary', 0, 100000)")
     for role, label in asks.items():
         levels.admin.execute(f"CREATE ROLE {role} LOGIN")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
-from tests.databases import Connection, Database
+from tests.databases import Connection, Database, Row
 
 LABELS = {"low": "U", "middle": "C", "high": "S", "nato": "S:NATO"}
 CLEARED = """
@@ -52,7 +52,7 @@ class Levels:
         """A fresh session."""
         return self.database.connect(f"mls_{name}")
 
-    def tell_nothing(self, secret: list[str], probes: list[str], who: str = "low", by: str = "high") -> list[object]:
+    def tell_nothing(self, secret: list[str], probes: list[str], who: str = "low", by: str = "high") -> list[Row]:
         """What the probes tell, which must be the same whether or not a higher session did what is secret."""
         told = []
         for happens in (False, True):
@@ -66,7 +66,7 @@ class Levels:
         return told[0]
 
 
-def outcome(session: Connection, statement: str) -> tuple[object, ...]:
+def outcome(session: Connection, statement: str) -> Row:
     """All that the client of a session is told, apart from random ids."""
     try:
         cursor = session.execute(statement)

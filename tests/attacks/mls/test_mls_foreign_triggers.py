@@ -75,9 +75,61 @@ def work_of_the_trusted(levels: Levels) -> None:
     trusted.close()
 
 
+ON_A_VIEW = [
+    "INSTEAD OF UPDATE ON around FOR EACH ROW EXECUTE FUNCTION low.spy()",
+    "INSTEAD OF INSERT ON around FOR EACH ROW EXECUTE FUNCTION low.spy()",
+    # beside an INSTEAD OF trigger of the owner; the function is PostgreSQL's, the condition is not
+    "BEFORE UPDATE ON around FOR EACH STATEMENT EXECUTE FUNCTION low.spy()",
+    "BEFORE UPDATE ON around FOR EACH STATEMENT WHEN (low.look()) EXECUTE FUNCTION own()",
+]
+AROUND = """
+    CREATE VIEW between AS SELECT name, salary, perf FROM spied;
+    CREATE VIEW around AS SELECT * FROM between;
+    GRANT ALL ON around TO mls_low, mls_trusted;
+    CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+        UPDATE spied SET salary = NEW.salary WHERE name = NEW.name; RETURN NEW; END$$;
+"""
+
+
+@pytest.mark.parametrize("trigger", ON_A_VIEW)
+def test_a_view_over_a_multilevel_table_with_a_trigger_of_others_is_not_written_to(
+    levels: Levels, trigger: str
+) -> None:
+    levels.admin.execute(AROUND)
+    if "STATEMENT" in trigger:
+        levels.admin.execute("CREATE TRIGGER own INSTEAD OF UPDATE ON around FOR EACH ROW EXECUTE FUNCTION own()")
+    update = "UPDATE around SET salary = 3 WHERE name = 'Smith'"
+    writes = ["INSERT INTO around VALUES ('Rossi', 1)" if "INSERT" in trigger else update, "COPY around FROM STDIN"]
+    trusted = levels.at("trusted")
+    trusted.execute("SET discreet.level = 'S'")
+    assert outcome(trusted, update) == outcome(trusted, "UPDATE spied SET salary = 3 WHERE name = 'Smith'")
+    levels.at("low").execute(f"CREATE TRIGGER theirs {trigger}")
+    for statement in writes:
+        assert refusal(trusted, statement)[0] == "55000"
+    holders = "SELECT count(*) FROM discreet.check_installation() WHERE item = 'trigger holders' AND finding ~ 'around'"
+    assert levels.admin.execute(holders).fetchall() == [(1,)]
+    assert_nothing_ran(levels)
+    levels.admin.execute("DROP VIEW between CASCADE; DROP FUNCTION own CASCADE")
+
+
 def assert_nothing_ran(levels: Levels) -> None:
     assert levels.admin.execute("SELECT who FROM low.seen").fetchall() == []
     assert levels.at("low").execute("SELECT name, perf FROM spied").fetchall() == [("Smith", None)]
+
+
+def test_a_trigger_of_a_plain_table_does_not_declassify(levels: Levels, low: Connection) -> None:
+    """PostgreSQL runs it in the trusted session that writes to the table."""
+    levels.admin.execute("CREATE TABLE plain (n int); GRANT ALL ON plain TO mls_low, mls_trusted")
+    low.execute("CREATE TRIGGER spy BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION low.spy()")
+    trusted = levels.at("trusted")
+    trusted.execute("SET discreet.level = 'S'")
+    try:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="code of others calls it"):
+            trusted.execute("INSERT INTO plain VALUES (1)")
+        assert low.execute("SELECT perf FROM spied WHERE name = 'Smith'").fetchall() == [(None,)]
+    finally:
+        trusted.close()
+        levels.admin.execute("DROP TABLE plain")
 
 
 def test_a_plain_table_runs_it(levels: Levels, low: Connection, high: Connection) -> None:

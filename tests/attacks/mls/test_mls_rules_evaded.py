@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.attacks.mls.levels import Levels, outcome, refusal
-from tests.databases import Connection
+from tests.databases import Connection, Row
 
 PAY = """
     CREATE TABLE pay (name text PRIMARY KEY, least int, most int, CHECK (least <= most),
@@ -25,7 +25,7 @@ def pay(levels: Levels, low: Connection) -> Iterator[None]:
     levels.admin.execute("SELECT discreet.mls_drop('pay')")
 
 
-def stored(levels: Levels) -> list[tuple[object, ...]]:
+def stored(levels: Levels) -> list[Row]:
     return levels.admin.execute("SELECT name, least, most FROM pay_mls ORDER BY name").fetchall()
 
 

@@ -34,7 +34,7 @@ def test_answers_come_from_what_the_label_of_the_asker_shows(statistics: Levels)
         "SELECT * FROM discreet.query_json('SELECT count(*) FROM employee WHERE salary > 50000', 100)",
         "SELECT * FROM discreet.query_json('SELECT count(*) FROM employee WHERE tc = $$S$$', 100)",
     ]
-    (_, rows), *_ = statistics.tell_nothing(SECRET, probes, who="asks_low")  # type: ignore[misc]
+    (_, rows), *_ = statistics.tell_nothing(SECRET, probes, who="asks_low")
     assert rows == [({"count": 1},)]
     assert statistics.at("asks_high").execute(COUNT).fetchall() == [({"count": 22},)]
 

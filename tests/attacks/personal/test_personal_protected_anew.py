@@ -42,12 +42,12 @@ def test_personal_then_noisy(village: Village) -> None:
     village.ask(QUESTION)
     village.admin.execute("SELECT discreet.unprotect('person')")
     with pytest.raises(psycopg.errors.InvalidParameterValue, match="have paid for questions themselves"):
-        village.admin.execute("SELECT discreet.protect('person', 'name', 'people')")
+        village.admin.execute("SELECT discreet.protect('person', 'name', 'people', max_rows => 1)")
 
 
 def test_noisy_then_personal(village: Village) -> None:
     village.admin.execute("SELECT discreet.unprotect('person')")
-    village.admin.execute("SELECT discreet.protect('person', 'name', 'people')")
+    village.admin.execute("SELECT discreet.protect('person', 'name', 'people', max_rows => 1)")
     village.ask(QUESTION)
     village.admin.execute("SELECT discreet.unprotect('person')")
     with pytest.raises(psycopg.errors.InvalidParameterValue, match=r"have lost epsilon 0\.1 already"):

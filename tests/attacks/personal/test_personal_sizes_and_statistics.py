@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from tests.databases import Row
 from tests.village import Village
 
 WRITES = """
@@ -18,7 +19,7 @@ AT_WORK = """
 """
 
 
-def written(village: Village, question: str) -> list[tuple[object, ...]]:
+def written(village: Village, question: str) -> list[Row]:
     """How the sizes and counts change by a question of a fresh session, when all have reported what they wrote."""
     before = village.nora.execute(WRITES).fetchall()
     session = village.connect()

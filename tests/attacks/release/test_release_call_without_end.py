@@ -90,4 +90,4 @@ def test_a_list_that_would_fill_the_memory_is_refused_before_python_sees_it(nora
         "compose_sequential(array_fill(0.1::numeric, ARRAY[5000000]))",
     ):
         with pytest.raises(psycopg.errors.ProgramLimitExceeded):
-            nora.execute(f"SELECT discreet.{call}")  # type: ignore[call-overload]
+            nora.execute(f"SELECT discreet.{call}")

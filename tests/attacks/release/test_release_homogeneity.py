@@ -26,4 +26,4 @@ def test_a_class_of_one_disease_tells_it_unless_l_is_asked_for(admin: Connection
     admin.execute("DROP TABLE released; SELECT discreet.forget_release('public.released')")
     admin.execute(f"SELECT discreet.anonymize('patient', 'released', {SPEC}, 10, l => 3, sensitive => 'disease')")
     ((learned,),) = admin.execute(LEARNED).fetchall()
-    assert len(learned or []) >= 3  # type: ignore[arg-type]
+    assert len(learned or []) >= 3

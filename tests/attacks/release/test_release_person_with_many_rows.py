@@ -30,4 +30,4 @@ def test_a_class_of_ten_rows_is_alice_unless_people_are_counted(admin: Connectio
     admin.execute("DROP TABLE released; SELECT discreet.forget_release('public.released')")
     admin.execute(CALL.format(", unit => 'patient'"))
     ((names,),) = admin.execute(NAMES).fetchall()
-    assert len(names or []) >= 10  # type: ignore[arg-type]
+    assert len(names or []) >= 10

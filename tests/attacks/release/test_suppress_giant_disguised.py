@@ -29,5 +29,5 @@ def test_the_cell_of_a_giant_is_hidden(admin: Connection, giant: str, rule: str)
     admin.execute(
         "SELECT discreet.suppress('firm', '{region}', 'turnover', 3, 'out', contributor => 'firm', " + RULES[rule] + ")"
     )
-    hidden = dict(admin.execute("SELECT region, suppressed FROM out").fetchall())
+    hidden: dict[str, bool] = dict(admin.execute("SELECT region, suppressed FROM out").fetchall())
     assert hidden["N"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import psycopg
+import pytest
 from tests.databases import Connection
 
 INCOMES = """
@@ -20,6 +22,13 @@ NAIVE = """
 def test_a_threshold_on_the_sum_publishes_the_mayors_income(admin: Connection) -> None:
     admin.execute(INCOMES)
     assert admin.execute(NAIVE).fetchall() == [(87654,)]
+
+
+def test_sums_that_were_made_before_are_not_taken_for_counts(admin: Connection) -> None:
+    admin.execute(INCOMES)
+    admin.execute("CREATE TABLE sums AS SELECT town, job, sum(income)::int AS income FROM person GROUP BY 1, 2")
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match="may hold counts or sums"):
+        admin.execute("SELECT discreet.suppress('sums', '{town,job}', 'income', 3, 'published')")
 
 
 def test_the_mayors_income_is_hidden_and_cannot_be_computed(admin: Connection) -> None:

@@ -6,7 +6,7 @@ from itertools import product
 import psycopg
 import pytest
 from tests.attacks.target import Target
-from tests.databases import Connection
+from tests.databases import Connection, Row
 
 RULES = [
     "({}a OR {}b) IS NULL",
@@ -44,7 +44,7 @@ def meant(admin: Connection, rule: str) -> list[bool]:
         admin.execute("DROP TABLE extra.checked")
 
 
-def let_in(connection: Connection, table: str, row: tuple[object, ...]) -> bool:
+def let_in(connection: Connection, table: str, row: Row) -> bool:
     text = ", ".join("NULL" if value is None else str(value) for value in row)
     try:
         connection.execute(f"INSERT INTO {table} VALUES ({text})".encode())

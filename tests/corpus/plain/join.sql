@@ -5,9 +5,7 @@ SELECT p.dept, sum(v.cost) FROM hr.person p JOIN hr.visit v ON v.person_id = p.i
 SELECT p.dept, count(*) FROM hr.person p, hr.visit v WHERE v.person_id = p.id GROUP BY p.dept;
 SELECT count(*) FROM hr.person p LEFT JOIN hr.visit v ON v.person_id = p.id;
 SELECT count(v.id) FROM hr.person p LEFT JOIN hr.visit v ON v.person_id = p.id;
--- refused
 SELECT count(*) FROM hr.visit v RIGHT JOIN hr.person p ON v.person_id = p.id;
--- refused
 SELECT count(*) FROM hr.person p FULL JOIN hr.visit v ON v.person_id = p.id;
 -- refused
 SELECT count(*) FROM hr.person CROSS JOIN hr.visit;
@@ -53,12 +51,9 @@ SELECT * FROM nora.label l, LATERAL (SELECT name FROM hr.person p WHERE p.dept =
 SELECT s.* FROM hr.person p, LATERAL (SELECT p.name) s;
 -- refused
 SELECT count(*) FROM hr.person p, generate_series(1, p.age) g;
--- refused
 SELECT count(*) FROM hr.person p JOIN (SELECT DISTINCT person_id FROM hr.visit) v ON v.person_id = p.id;
--- refused
 SELECT count(*) FROM hr.person p JOIN (SELECT person_id, sum(cost) AS cost FROM hr.visit GROUP BY person_id) v
 ON v.person_id = p.id WHERE v.cost > 100;
--- refused
 SELECT count(*) FROM hr.person p WHERE p.id IN (SELECT person_id FROM hr.visit);
 -- refused
 SELECT (SELECT count(*) FROM hr.visit v WHERE v.person_id = p.id), p.name FROM hr.person p;

@@ -9,6 +9,7 @@ SELECT salary, name FROM hr.person WHERE id > 1990 ORDER BY 1 DESC, 2;
 SELECT name FROM hr.person ORDER BY name USING >;
 -- refused
 SELECT p.* FROM hr.person* p WHERE name = 'can' || 'ary 7';
+-- unread
 SELECT DISTINCT dept FROM hr.person;
 -- refused
 SELECT DISTINCT ON (dept) dept, name FROM hr.person ORDER BY dept, salary DESC;
@@ -49,14 +50,14 @@ SELECT count(*) FROM hr.person WHERE salary IS NULL;
 SELECT count(*) FROM hr.person WHERE (dept, smoker) = ('dept 1', true);
 SELECT count(*) FROM hr.person WHERE age BETWEEN SYMMETRIC 40 AND 30;
 SELECT count(*) FROM hr.person WHERE dept LIKE 'dept%' AND dept NOT LIKE '%9';
--- refused
 SELECT count(*) FROM hr.person WHERE dept ~ '^dept';
 SELECT count(*) FROM hr.person WHERE age = ANY ('{20, 30, 40}');
 SELECT count(*) FROM hr.person WHERE NOT smoker OR age > 60;
+-- unread
 SELECT count(*) FROM hr.person WHERE false;
--- refused
+-- unread
 SELECT * FROM hr.person WHERE false;
--- refused
+-- unread
 SELECT * FROM hr.person LIMIT 0;
 -- refused
 TABLE hr.person;
@@ -71,12 +72,10 @@ SELECT count(*) FROM hr.person TABLESAMPLE SYSTEM (100) REPEATABLE (1);
 SELECT name FROM hr.person FOR UPDATE SKIP LOCKED;
 -- refused
 SELECT unnest(ARRAY[name]) FROM hr.person;
--- refused
 SELECT generate_series(1, 3), count(*) FROM hr.person;
 -- refused
 SELECT count(*) FROM hr.person WHERE pg_sleep(0) IS NOT NULL;
 -- refused
 SELECT * FROM hr.person, pg_class;
 SELECT current_date, count(*) FROM hr.person;
--- refused
 SELECT nextval('nora.numbers'), count(*) FROM hr.person;

@@ -13,7 +13,6 @@ SELECT count(*) FROM (SELECT DISTINCT dept, smoker FROM hr.person) p;
 SELECT count(*) FROM (SELECT * FROM hr.person ORDER BY salary LIMIT 10) p;
 -- refused
 SELECT count(*) FROM (SELECT * FROM hr.person OFFSET 0) p;
--- refused
 SELECT count(*) FROM (SELECT * FROM hr.person UNION SELECT * FROM hr.person) p;
 SELECT count(*) FROM (SELECT id FROM hr.person UNION ALL SELECT person_id FROM hr.visit) p;
 SELECT (SELECT count(*) FROM hr.person);
@@ -47,17 +46,12 @@ SELECT label, (SELECT count(*) FROM hr.person p WHERE p.dept = l.dept) FROM nora
 SELECT label FROM nora.label ORDER BY (SELECT count(*) FROM hr.person);
 SELECT label FROM nora.label LIMIT (SELECT count(*) - 1999 FROM hr.person);
 SELECT count(*) FROM nora.label WHERE length(label) < (SELECT avg(age) FROM hr.person);
--- refused
 SELECT count(*) FROM hr.person WHERE salary > (SELECT avg(salary) FROM hr.person);
--- refused
 SELECT count(*) FROM hr.person WHERE dept = (SELECT dept FROM hr.department WHERE city = 'Boston' LIMIT 1);
--- refused
 SELECT count(*) FROM hr.person WHERE dept IN (SELECT dept FROM hr.department WHERE city = 'Boston');
 -- refused
 SELECT count(*) FROM hr.person WHERE dept NOT IN (SELECT dept FROM nora.label);
--- refused
 SELECT count(*) FROM hr.person p WHERE EXISTS (SELECT FROM hr.visit v WHERE v.person_id = p.id);
--- refused
 SELECT count(*) FROM hr.person p WHERE (SELECT count(*) FROM hr.visit v WHERE v.person_id = p.id) > 1;
 -- refused
 SELECT count(*) FROM hr.person p WHERE p.salary = (SELECT max(q.salary) FROM hr.person q WHERE q.dept = p.dept);

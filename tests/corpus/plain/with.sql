@@ -29,7 +29,6 @@ WITH RECURSIVE t (id) AS (SELECT 1 UNION SELECT id FROM hr.person) SELECT count(
 WITH RECURSIVE t (dept, n) AS (SELECT dept, count(*) FROM hr.person GROUP BY dept UNION ALL SELECT dept, n / 2 FROM t
 WHERE n > 100) SEARCH DEPTH FIRST BY dept SET o CYCLE n SET again USING path SELECT dept, n FROM t ORDER BY o;
 WITH gone AS (DELETE FROM nora.label RETURNING *) SELECT * FROM gone;
--- refused
 WITH gone AS (DELETE FROM nora.label RETURNING *) SELECT count(*) FROM hr.person;
 -- refused
 WITH made AS (INSERT INTO nora.label SELECT dept, name FROM hr.person RETURNING *) SELECT * FROM made;
@@ -44,6 +43,7 @@ WITH p AS (SELECT count(*) AS n FROM hr.person) INSERT INTO nora.label SELECT 'n
 WITH p AS (SELECT dept, name FROM hr.person) INSERT INTO nora.label SELECT dept, name FROM p;
 WITH p AS (SELECT count(*) AS n FROM hr.person) UPDATE nora.label SET label = n::text FROM p;
 WITH p AS (SELECT count(*) AS n FROM hr.person) DELETE FROM nora.label USING p WHERE n > 0;
+-- unread
 WITH p AS (SELECT dept FROM hr.person GROUP BY dept) MERGE INTO nora.label l USING p ON l.dept = p.dept
 WHEN MATCHED THEN UPDATE SET label = 'known' WHEN NOT MATCHED THEN DO NOTHING;
 -- unread

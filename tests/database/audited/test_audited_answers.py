@@ -63,7 +63,7 @@ def test_all_functions_of_the_gate_answer(payroll: Payroll) -> None:
     )
     truth = payroll.truth(question)
     shown = session.execute("SELECT discreet.query_json(%s)", [question]).fetchall()
-    assert [(row["dept"], row["s"]) for (row,) in shown] == [(dept, float(s)) for dept, s in truth]  # type: ignore[index,call-overload]
+    assert [(row["dept"], row["s"]) for (row,) in shown] == [(dept, float(s)) for dept, s in truth]
     rows = session.execute(
         "SELECT * FROM discreet.query(%s, with_error => true) AS t(d text, s numeric)", [question]
     ).fetchall()

@@ -72,7 +72,7 @@ def test_a_long_history_is_put_together_for_new_sessions(payroll: Payroll) -> No
         assert late.execute("SELECT * FROM discreet.audit_state('hr.employee')").fetchall() == state
     with connected(payroll, "bob") as late:
         told = late.execute("SELECT discreet.explain('SELECT sum(salary) FROM hr.employee WHERE age <= 23 OR id = 25')")
-        assert told.fetchone()[0]["answered"] is False  # type: ignore[index,call-overload]
+        assert told.fetchone()[0]["answered"] is False  # type: ignore[index]
 
 
 def test_rows_without_a_person_and_unknown_conditions_take_no_part(payroll: Payroll) -> None:

@@ -38,8 +38,8 @@ STEPS: dict[str, dict[str, object]] = {
         "all_sites": SITES,
         "keys": {"hr.person.1": "hr.person files"},
     },
-    "recall": {"key": "00"},
-    "store": {"key": "00", "answer": {}, "accuracy": []},
+    "recall": {"keys": ["00"]},
+    "store": {"measurements": [{"key": "00", "answer": {}}], "accuracy": []},
     "left": {},
     "refused": {"code": "DP001", "message": "no"},
 }
@@ -78,10 +78,43 @@ def test_a_step_reads_as_many_pages_on_a_large_ledger(
     assert pages_read(admin, step, role) <= 1.5 * few + 10
 
 
+ACTS = [
+    "discreet.protect('hr.newcomer', 'id', 'people')",
+    "discreet.describe_column('hr.newcomer', 'value', 0, 1)",
+    "discreet.unprotect('hr.newcomer')",
+]
+
+
+def functions_called(admin: Connection, acts: list[str]) -> list[int]:
+    """How many calls of functions in PL/pgSQL each act makes."""
+
+    def calls_so_far() -> int:
+        ((calls,),) = admin.execute("SELECT coalesce(sum(calls), 0) FROM pg_stat_xact_user_functions").fetchall()
+        return int(calls)
+
+    found: list[int] = []
+    for act in acts:
+        with admin.transaction():
+            before = calls_so_far()
+            admin.execute(f"SELECT {act}".encode())
+            found.append(calls_so_far() - before)
+    return found
+
+
+def test_an_act_of_a_curator_looks_at_no_other_tables(admin: Connection, person: str) -> None:
+    admin.execute("CREATE TABLE hr.newcomer (id int PRIMARY KEY, value int)")
+    admin.execute("SET track_functions = 'pl'")
+    few = functions_called(admin, ACTS)
+    admin.execute(f"{QUIET}; {CROWD}; RESET session_replication_role; ANALYZE")
+    assert sum(few) > 0
+    assert functions_called(admin, ACTS) == few
+
+
 def test_a_question_deletes_a_few_answers_that_are_old(admin: Connection, person: str) -> None:
     admin.execute(f"{QUIET}; {CROWD}; RESET session_replication_role")
     admin.execute("UPDATE discreet._answer SET at = at - interval '1 day'")
-    store = 'SELECT discreet._ledger_store(\'{"key": "00", "dataset": "people", "answer": {}, "accuracy": []}\')'
+    request = {"dataset": "people", "measurements": [{"key": "00", "answer": {}}], "accuracy": []}
+    store = f"SELECT discreet._ledger_store('{json.dumps(request)}')"
     admin.execute(store)
     ((kept,),) = admin.execute("SELECT count(*) FROM discreet._answer").fetchall()
     assert kept == 30000 - 10 + 1
@@ -96,10 +129,10 @@ def test_answers_of_an_older_policy_are_not_given_again_though_they_are_still_th
     role = make_role("alice", "discreet_analyst")
     carol.execute("SELECT discreet.grant_budget('people', %s::regrole, 1)", [role])
     admin.execute(f"{QUIET}; {CROWD}; RESET session_replication_role")
-    request = "jsonb_build_object('role', %s::text, 'dataset', 'people', 'key', %s::text)"
+    request = "jsonb_build_object('role', %s::text, 'dataset', 'people', 'keys', ARRAY[%s::text])"
     recall = f"SELECT discreet._ledger_recall({request})"
     ((key,),) = admin.execute("SELECT encode(sha256(int4send(30000)), 'hex')").fetchall()
-    assert admin.execute(recall, [role, key]).fetchall() == [({},)]
+    assert admin.execute(recall, [role, key]).fetchall() == [({key: {}},)]
     carol.execute("SELECT discreet.describe_column('hr.person', 'salary', 0, 100)")
     ((kept,),) = admin.execute("SELECT count(*) FROM discreet._answer").fetchall()
     assert kept == 30000 - 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.databases import Connection, Database
+from tests.databases import Connection, Database, Row
 
 COMMANDS = (
     "CREATE TABLE other.t (a int PRIMARY KEY, b text)",
@@ -45,7 +45,7 @@ LOCKS = """
 """
 
 
-def locks(watcher: Connection, session: Connection) -> list[tuple[object, ...]]:
+def locks(watcher: Connection, session: Connection) -> list[Row]:
     return watcher.execute(LOCKS, (session.info.backend_pid,)).fetchall()
 
 
@@ -81,7 +81,8 @@ def test_every_column_that_names_relations_is_watched(admin: Connection) -> None
         " AND (a.atttypid = 'regclass'::regtype OR c.relname = '_limit_turn') ORDER BY 1"
     ).fetchall()
     details = {
-        "_protected_column", "_multilevel_trigger", "_audit_column", "_audit_event", "_audit_base", "_audit_known",
+        "_protected_column", "_multilevel_trigger", "_multilevel_rule", "_audit_column", "_audit_event", "_audit_base",
+        "_audit_known",
     }  # fmt: skip
     history = {"_release", "_release_turn"}
     assert {name for (name,) in naming} == {name for (name,) in watched} | details | history

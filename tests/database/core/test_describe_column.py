@@ -61,8 +61,8 @@ def test_a_column_gets_a_visibility(carol: Connection, visibility: str) -> None:
         ("'salary', '-Infinity', 0", "lower is -Infinity, which bounds nothing", "Give a finite number."),
         ("'salary', 0", "upper is missing", "Bounds come in pairs"),
         ("'salary', upper => 0", "lower is missing", "Bounds come in pairs"),
-        ("'name', 0, 1", 'column "name" is of type text, which has no numeric bounds', "Numbers, dates"),
-        ("'mood', 0, 1", 'column "mood" is of type hr.mood, which has no numeric bounds', "Numbers, dates"),
+        ("'name', 0, 1", 'column "name" is of type text, which has no bounds', "Numbers, dates"),
+        ("'mood', 0, 1", 'column "mood" is of type hr.mood, which has no bounds', "Numbers, dates"),
         (
             "'dept', categories => '{}'",
             "the list of categories is empty",
@@ -175,3 +175,29 @@ def test_types_of_users_have_no_categories_because_their_code_would_run(carol: C
     for column, words in (("place", "hr.place"), ("moods", "hr.mood[]")):
         with refused("22023", f"is of type {words}, for which categories cannot be listed", "Built-in types"):
             carol.execute("SELECT discreet.describe_column('hr.person', %s, categories => '{\"(1)\"}')", [column])
+
+
+@pytest.mark.parametrize(
+    ("column", "lower", "upper", "expected"),
+    [
+        ("born", "date '1970-01-11'", "date '1970-01-21'", (10, 20)),
+        ("born", "'1970-01-11'", "'1970-01-21'", (10, 20)),
+        ("born", "timestamptz '1970-01-11 23:00+00'", "timestamptz '1970-01-21 00:00+00'", (10, 20)),
+        ("seen", "date '1970-01-02'", "date '1970-01-03'", (86400, 172800)),
+        ("seen", "timestamptz '1970-01-01 00:00:01+00'", "timestamptz '1970-01-01 01:00:05+01'", (1, 5)),
+        ("salary", "'0'", "'99.5'", (0, Decimal("99.5"))),
+    ],
+)
+def test_dates_and_moments_are_bounds(
+    carol: Connection, column: str, lower: str, upper: str, expected: tuple[object, object]
+) -> None:
+    carol.execute("SET TimeZone = 'Asia/Tokyo'; SET DateStyle = 'SQL, DMY'")
+    carol.execute(f"SELECT discreet.describe_column('hr.person', %s, {lower}, {upper})", [column])
+    assert carol.execute(COLUMNS).fetchall() == [(column, *expected, None, "sensitive")]
+
+
+def test_bounds_without_an_end_are_none(carol: Connection) -> None:
+    with refused("22023", "upper is 'infinity', which is no date", "Dates are written 2024-12-31"):
+        carol.execute("SELECT discreet.describe_column('hr.person', 'born', date '2000-01-01', 'infinity')")
+    carol.execute("SELECT discreet.describe_column('hr.person', 'salary', NULL, NULL, '{1,2}', others => '0')")
+    assert carol.execute("SELECT categories, others FROM discreet.protected_columns").fetchall() == [(["1", "2"], "0")]

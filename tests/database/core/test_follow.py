@@ -67,14 +67,14 @@ def test_columns_that_exchange_their_names_are_followed(carol: Connection) -> No
 
 def test_a_column_renamed_at_the_parent_is_followed_in_the_child(carol: Connection) -> None:
     carol.execute("CREATE TABLE hr.guest () INHERITS (hr.person)")
-    carol.execute("SELECT discreet.protect('hr.guest', 'id', dataset => 'people')")
+    carol.execute("SELECT discreet.protect('hr.guest', 'id', dataset => 'people', max_rows => 1)")
     carol.execute("ALTER TABLE hr.person RENAME id TO number")
     assert carol.execute(TABLES).fetchall() == [("hr.guest", "number"), ("hr.person", "number")]
 
 
 def test_a_column_renamed_with_the_type_of_its_table_is_followed(carol: Connection) -> None:
     carol.execute("CREATE TYPE hr.human AS (id int, size int); CREATE TABLE hr.humans OF hr.human")
-    carol.execute("SELECT discreet.protect('hr.humans', 'id', epsilon => 1)")
+    carol.execute("SELECT discreet.protect('hr.humans', 'id', epsilon => 1, max_rows => 1)")
     carol.execute("ALTER TYPE hr.human RENAME ATTRIBUTE id TO number CASCADE")
     assert carol.execute(TABLES).fetchall()[0] == ("hr.humans", "number")
 
@@ -113,7 +113,7 @@ def test_a_table_dropped_along_with_others_leaves_no_row(admin: Connection, cura
 def test_a_dropped_partition_leaves_no_row(carol: Connection) -> None:
     carol.execute("CREATE TABLE hr.visit (person int) PARTITION BY LIST (person)")
     carol.execute("CREATE TABLE hr.visit_1 PARTITION OF hr.visit FOR VALUES IN (1)")
-    carol.execute("SELECT discreet.protect('hr.visit_1', 'person', epsilon => 1)")
+    carol.execute("SELECT discreet.protect('hr.visit_1', 'person', epsilon => 1, max_rows => 1)")
     carol.execute("DROP TABLE hr.visit")
     assert carol.execute(TABLES).fetchall() == [("hr.person", "id")]
 
@@ -153,14 +153,14 @@ def test_the_unit_cannot_be_dropped(carol: Connection, drop: str) -> None:
 
 def test_the_unit_cannot_be_dropped_at_the_parent(carol: Connection) -> None:
     carol.execute("CREATE TABLE hr.base (number int); CREATE TABLE hr.derived () INHERITS (hr.base)")
-    carol.execute("SELECT discreet.protect('hr.derived', 'number', epsilon => 1)")
+    carol.execute("SELECT discreet.protect('hr.derived', 'number', epsilon => 1, max_rows => 1)")
     with refused("2BP01", "column number of hr.derived names the people", "discreet.unprotect('hr.derived')"):
         carol.execute("ALTER TABLE hr.base DROP number")
 
 
 def test_the_unit_cannot_be_dropped_with_its_type(carol: Connection) -> None:
     carol.execute("CREATE DOMAIN hr.number AS int; CREATE TABLE hr.thing (number hr.number)")
-    carol.execute("SELECT discreet.protect('hr.thing', 'number', epsilon => 1)")
+    carol.execute("SELECT discreet.protect('hr.thing', 'number', epsilon => 1, max_rows => 1)")
     with refused("2BP01", "column number of hr.thing names the people", "discreet.unprotect('hr.thing')"):
         carol.execute("DROP DOMAIN hr.number CASCADE")
 

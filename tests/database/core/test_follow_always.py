@@ -99,7 +99,7 @@ def test_a_change_waits_for_the_curator_and_is_followed(
     busy, other = database.connect(curator, autocommit=False), database.connect(curator)
     other.execute(FAMILY)
     # by now the other session has read of what there is something to follow
-    busy.execute("SELECT discreet.protect('hr.family', 'id', epsilon => 1)")
+    busy.execute("SELECT discreet.protect('hr.family', 'id', epsilon => 1, max_rows => 1)")
     waiting = threading.Thread(target=other.execute, args=(change,))
     waiting.start()
     wait_for_lock(database, other)
@@ -112,7 +112,7 @@ def test_a_change_waits_for_the_curator_and_is_followed(
 @pytest.mark.parametrize(
     "declare",
     [
-        "SELECT discreet.protect('hr.family', 'id', epsilon => 1)",
+        "SELECT discreet.protect('hr.family', 'id', epsilon => 1, max_rows => 1)",
         "SELECT discreet.describe_column('hr.person', 'name')",
     ],
 )
@@ -148,7 +148,8 @@ def test_sessions_that_begin_without_the_library_follow() -> None:
             CREATE TABLE shop (id int);
             CREATE TABLE person (id int, name text) PARTITION BY LIST (id);
             CREATE TABLE person_1 PARTITION OF person FOR VALUES IN (1);
-            SELECT discreet.protect('shop', 'id', epsilon => 1), discreet.protect('person', 'id', epsilon => 1);
+            SELECT discreet.protect('shop', 'id', epsilon => 1, max_rows => 1);
+            SELECT discreet.protect('person', 'id', epsilon => 1, max_rows => 1);
         """)
         for command in SESSION_WITHOUT:
             cluster.sql(command)  # a session each
@@ -185,7 +186,10 @@ def test_a_command_within_the_command_does_not_hide_that_the_unit_is_dropped(
 
 def test_a_command_within_the_command_does_not_hide_a_child_that_leaves(admin: Connection, carol: Connection) -> None:
     admin.execute(f"{FAMILY}; INSERT INTO hr.guest VALUES (2, 'two')")
-    admin.execute("SELECT discreet.create_dataset('guests', 1); SELECT discreet.protect('hr.family', 'id', 'guests')")
+    admin.execute(
+        "SELECT discreet.create_dataset('guests', 1);"
+        "SELECT discreet.protect('hr.family', 'id', 'guests', max_rows => 1)"
+    )
     admin.execute(NESTED)
     admin.execute("ALTER TABLE hr.guest NO INHERIT hr.family, ADD CHECK (hr.nested(id))")
     assert ("hr.guest", "id") in admin.execute(TABLES).fetchall()
@@ -203,7 +207,7 @@ def test_an_event_trigger_of_others_hides_nothing(admin: Connection, carol: Conn
 
 def test_parts_that_are_dropped_on_commit_are_forgotten_with_the_next_one(admin: Connection) -> None:
     admin.execute(f"CREATE SCHEMA IF NOT EXISTS hr; {FAMILY}; SELECT discreet.create_dataset('guests', 1)")
-    admin.execute("SELECT discreet.protect('hr.family', 'id', 'guests')")
+    admin.execute("SELECT discreet.protect('hr.family', 'id', 'guests', max_rows => 1)")
     parts = "SELECT count(*) FROM discreet._protected_part WHERE whole = 'hr.family'::regclass"
     ((before,),) = admin.execute(parts).fetchall()
     for _ in range(3):

@@ -42,7 +42,7 @@ def nina(shop: Connection, database: Database, make_role: MakeRole) -> Connectio
 
 def protect(connection: Connection, *tables: tuple[str, str]) -> None:
     for table, unit in tables:
-        connection.execute("SELECT discreet.protect(%s, %s, 'shop')", [f"shop.{table}", unit])
+        connection.execute("SELECT discreet.protect(%s, %s, 'shop', max_rows => 1)", [f"shop.{table}", unit])
 
 
 def wrong_units(connection: Connection) -> list[tuple[Any, ...]]:
@@ -56,10 +56,7 @@ ORDERS = ("orders", "customer_id")
 
 def test_the_unit_of_a_child_names_no_rows_of_a_table_of_people(shop: Connection) -> None:
     protect(shop, CUSTOMERS, ORDERS)
-    hint = (
-        "Add the person to the rows: ALTER TABLE shop.shipments ADD customer_id integer; give it a foreign key to the "
-        "people, fill it from shop.orders, and give unit => 'customer_id'."
-    )
+    hint = "Give the way to the person: unit => 'order_id -> shop.orders.customer_id'."
     with refused("22023", f"column order_id of shop.shipments does not name people: {BY_CUSTOMER}", hint):
         protect(shop, ("shipments", "order_id"))
     assert (
@@ -163,7 +160,9 @@ def test_a_unique_key_that_is_not_the_unit_of_the_people(shop: Connection) -> No
     shop.execute("CREATE TABLE shop.letters (email text REFERENCES shop.customers (email))")
     protect(shop, CUSTOMERS)
     with refused(
-        "22023", "references shop.customers, whose people are named by customer_id", "ADD customer_id integer"
+        "22023",
+        "references shop.customers, whose people are named by customer_id",
+        "email -> shop.customers.customer_id",
     ):
         protect(shop, ("letters", "email"))
 
@@ -250,11 +249,12 @@ def test_a_key_that_is_made_later_ends_dp_aggregates(shop: Connection) -> None:
 @pytest.mark.parametrize("policy", ["policy => 'personal', unit_epsilon => 1", "policy => 'audited'"])
 def test_every_policy_that_names_people_refuses_it(shop: Connection, policy: str) -> None:
     shop.execute("ALTER TABLE shop.shipments ADD UNIQUE (order_id), ALTER order_id SET NOT NULL")
-    shop.execute(
-        f"SELECT discreet.protect('shop.orders', 'customer_id', epsilon => 1, {policy.replace('audited', 'noisy')})"
-    )
+    first = policy.replace("audited", "noisy")
+    shop.execute(f"SELECT discreet.protect('shop.orders', 'customer_id', epsilon => 1, max_rows => 1, {first})")
     with refused("22023", BY_CUSTOMER, ""):
-        shop.execute(f"SELECT discreet.protect('shop.shipments', 'order_id', dataset => 'shop.orders', {policy})")
+        shop.execute(
+            f"SELECT discreet.protect('shop.shipments', 'order_id', dataset => 'shop.orders', {policy}, max_rows => 1)"
+        )
 
 
 def test_a_table_that_references_people_by_another_column_is_noticed(shop: Connection) -> None:

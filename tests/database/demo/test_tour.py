@@ -42,6 +42,15 @@ STORIES = {
         " 0 |        0.1 |    887",
     ],
     "release": [" 1", "   4208 |   521", " 10 | 3 |", " 10", "   4208 |     0", "SQLSTATE DP008"],
+    "synthetic": [
+        "NOTICE:  epsilon 2 spent", " 2.0 ", "  1 | name 1 ", " synthetic ", "SQLSTATE DP003",
+        "      |             3 |             2 |            1",
+    ],
+    "sealed": [
+        " what_the_disk_holds", " 01", "psql, as eric", " t      |        0", "which is not open",
+        'ERROR:  the secret does not open key "wages"', " all_salaries_are_there", " t", "psql, as postgres",
+        "is damaged, or was sealed for another place",
+    ],
 }  # fmt: skip
 
 

@@ -77,7 +77,7 @@ class Exact:
         self._heard.clear()
         self.connection.execute(question, parameters or None)
         heard = [json.loads(text) for text in self._heard]
-        return [Handed(*texts[:4], texts[4] == "true", tuple(texts[5:])) for texts in heard]
+        return [Handed(*texts[:4], texts[4] == "true", tuple(texts[5:])) for texts in heard]  # type: ignore[call-arg]
 
     def one(self, question: str, *parameters: object) -> Handed:
         (handed,) = self.handed(question, *parameters)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 
+import psycopg
 import pytest
 from tests.database.dp.aggregating import BOUNDED, Exact, call
 from tests.databases import Connection
@@ -158,6 +159,29 @@ def test_epsilon_in_the_question_above_the_cap_is_refused(datasets: Connection, 
         dora.execute("SELECT discreet.dp_count(x, 0.5), discreet.dp_count(*) FROM data.capped")
     with costs(datasets, "capped", "0.5"):
         dora.execute("SELECT discreet.dp_count(x, 0.5) FROM data.capped")
+
+
+def test_a_price_is_remembered_until_declarations_or_rights_change(datasets: Connection, dora: Connection) -> None:
+    question = "SELECT discreet.dp_count(x, 0.5) FROM data.capped"
+    for _ in range(2):
+        with costs(datasets, "capped", "0.5"):
+            dora.execute(question)
+    changes = {
+        "UPDATE discreet._protected_table SET max_epsilon = {} WHERE relation = 'data.capped'::regclass": (
+            "0.4",
+            "0.5",
+        ),
+        "ALTER TABLE data.capped {} CONSTRAINT capped_pkey": ("DROP", "ADD PRIMARY KEY (id); --"),
+        "SELECT discreet.{}": ("revoke_budget('capped', 'dora')", "grant_budget('capped', 'dora', 100)"),
+    }
+    for change, (there, back) in changes.items():
+        datasets.execute(change.format(there).encode())
+        with costs(datasets, "capped", "0"), pytest.raises(psycopg.Error) as caught:
+            dora.execute(question)
+        assert str(caught.value.sqlstate).startswith("DP00")
+        datasets.execute(change.format(back).encode())
+        with costs(datasets, "capped", "0.5"):
+            dora.execute(question)
 
 
 def test_charge_says_who_asked_what(datasets: Connection, dora: Connection) -> None:

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 from tests.database.dp.aggregating import BOUNDED, call
-from tests.databases import Connection
+from tests.databases import Connection, Row
 
 ALL = ["dp_count", "dp_count_distinct", *BOUNDED]
 
 
-def rows(connection: Connection, question: str, *parameters: object) -> list[tuple[object, ...]]:
+def rows(connection: Connection, question: str, *parameters: object) -> list[Row]:
     return connection.execute(question, parameters or None).fetchall()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.databases import Connection, Database
+from tests.databases import Connection, Database, Row
 from tests.messages import refused
 
 TABLES = """
@@ -12,7 +12,7 @@ TABLES = """
     CREATE TABLE good (id int PRIMARY KEY);
     CREATE TABLE twice (id int NOT NULL);
     CREATE TABLE other (id int PRIMARY KEY);
-    SELECT discreet.protect('good', 'id', dataset => 'first'), discreet.protect('twice', 'id', dataset => 'first'),
+    SELECT discreet.protect('good', 'id', dataset => 'first'), discreet.protect('twice', 'id', 'first', max_rows => 1),
            discreet.protect('other', 'id', dataset => 'second');
 """
 COUNT = "(SELECT discreet.dp_count(*) FROM {})"
@@ -25,7 +25,7 @@ def session(database: Database) -> Connection:
     return connection
 
 
-def spent(session: Connection) -> list[tuple[object, ...]]:
+def spent(session: Connection) -> list[Row]:
     return session.execute(
         "SELECT dataset, amount_spent::float8 FROM discreet._budget WHERE role = 0 AND amount_spent > 0 ORDER BY 1"
     ).fetchall()

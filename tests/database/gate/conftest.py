@@ -56,7 +56,7 @@ class Asker:
         given = {"epsilon": None if epsilon is None else Decimal(str(epsilon))} | options
         named = "".join(f", {name} => %({name})s" for name in given)
         rows = self.connection.execute(f"SELECT discreet.query_json(%(sql)s{named})", {"sql": question} | given)
-        return [row for (row,) in rows.fetchall()]  # type: ignore[misc]
+        return [row for (row,) in rows.fetchall()]
 
     def rows(self, question: str, epsilon: object = 10) -> list[tuple[Any, ...]]:
         """The rows of an answer, through a cursor."""
@@ -79,10 +79,10 @@ class Asker:
         return float(answer)
 
     def explain(self, question: str, epsilon: object = None) -> dict[str, Any]:
-        return self.connection.execute("SELECT discreet.explain(%s, %s)", [question, epsilon]).fetchone()[0]  # type: ignore[index,return-value]
+        return self.connection.execute("SELECT discreet.explain(%s, %s)", [question, epsilon]).fetchone()[0]  # type: ignore[index]
 
     def truth(self, question: str) -> list[tuple[Any, ...]]:
-        return self.admin.execute(question.encode()).fetchall()  # type: ignore[return-value]
+        return self.admin.execute(question.encode()).fetchall()
 
     def spent(self, dataset: str) -> Decimal:
         ((amount,),) = self.truth(f"SELECT amount_spent FROM discreet._budget WHERE role = 0 AND dataset = '{dataset}'")

@@ -15,8 +15,7 @@ TYPES = {
     "i2": "smallint", "i4": "integer", "i8": "bigint", "n": "numeric", "f4": "real", "f8": "double precision",
     "t": "text", "v": "character varying", "c": "character", "b": "boolean", "d": "date",
     "ts": "timestamp without time zone", "tz": "timestamp with time zone", "u": "uuid", "iv": "interval",
-    "tm": "time without time zone",
-    "e": "edge.mood",
+    "tm": "time without time zone", "e": "edge.mood", "j": "jsonb", "at": "text[]", "ai": "integer[]",
 }  # fmt: skip
 LENGTHS = {"c": "(5)", "v": "(400)"}
 
@@ -62,6 +61,9 @@ VALUES: dict[str, list[str]] = {
     "u": ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "00000000-0000-0000-0000-000000000000"],
     "iv": ["1 day", "24:00:00", "1 mon", "30 days", "-1 day"], "tm": ["00:00", "10:00:00.5", "24:00:00"],
     "e": ["sad", "glad"],
+    "j": ['{"a": "x", "b": {"a": [1, null]}}', '{"a": null, "it\'s": 1.50}', '["y", {"b": true}, 3]', '"a"', "7",
+          "null", "{}"],
+    "at": ["{}", "{a}", "{a,b,NULL}", '{"",A}', "{{a,b},{c,d}}"], "ai": ["{}", "{1}", "{1,2,NULL}", "{2,2}"],
 }  # fmt: skip
 ROWS = max(len(values) + 1 for values in VALUES.values()) ** 2
 

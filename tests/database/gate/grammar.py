@@ -44,6 +44,8 @@ DECLARED = {"character": "character(3)"}
 COLLATED = {"c": '"C"', "k": '"POSIX"'}  # by the first letter of the name
 BOUNDS = [(0, 10), (-5, 5), (0, 0), (1, 3), (-100, 1_000_000), (0, 10**18), (Fraction(-3, 10), Fraction(7, 2))]
 DP_BOUNDS = [("0", "10"), ("-3", "2.5"), ("1", "1"), ("'-1000000'", "1e18::numeric"), ("0", "0.0001"), ("5", "40")]
+PATTERNS = ["a", "^[ab]+$", "(x|y)?b", "[[:digit:]]{1,3}", ".$"]
+PAIRS = ["corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2", "regr_sxy"]
 NUMBER_TYPES = [name for name, family in FAMILY_OF_TYPE.items() if family in NUMBERS]
 
 
@@ -64,7 +66,7 @@ class World:
     @property
     def schema(self) -> Schema:
         named = {(relation.schema, relation.name): relation for relation in self.relations}
-        return Schema(named, {"people": Dataset("people", "pure", "unbounded", Fraction(1, 10**6))})
+        return Schema(named, {"people": Dataset("people", "pure", "unbounded", Fraction(1, 10**6))})  # type: ignore[arg-type]
 
     def script(self) -> sql.Composed:
         parts = [sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(self.name))]
@@ -74,8 +76,8 @@ class World:
                 sql.SQL("{} {}").format(sql.Identifier(c.name), sql.SQL(declared(c))) for c in relation.columns.values()
             ]
             if relation.protection is not None and relation.protection.single:
-                columns.append(sql.SQL("PRIMARY KEY (u)"))
-            columns += [sql.SQL("UNIQUE (k)") for _ in relation.unique_keys]
+                columns.append(sql.SQL("PRIMARY KEY (u)"))  # type: ignore[arg-type]
+            columns += [sql.SQL("UNIQUE (k)") for _ in relation.unique_keys]  # type: ignore[misc]
             parts.append(sql.SQL("CREATE TABLE {} ({})").format(name, sql.SQL(", ").join(columns)))
             rows = [
                 sql.SQL("({})").format(sql.SQL(", ").join(map(sql.Literal, row))) for row in self.rows[relation.name]
@@ -111,7 +113,7 @@ def random_world(random: Random, name: str, people: int = 12, most_rows: int = 8
             columns = {"u": Column("u", unit_type, identifies=True)} | columns
         elif kind == "key":
             columns = {"k": Column("k", random.choice(["text", "integer", "numeric"]))} | columns
-            keys = (frozenset("k"),)
+            keys = (frozenset("k"),)  # type: ignore[assignment]
         held = {"single": units, "many": [], "key": ["1", "2", "3", "5", "40"], None: [None] * random.randint(0, 3)}[
             kind
         ]
@@ -120,7 +122,8 @@ def random_world(random: Random, name: str, people: int = 12, most_rows: int = 8
         width = len(columns) if kind is None else len(columns) - 1
         kinds = list(columns.values())[-width:]
         rows[table] = [
-            ([] if kind is None else [key]) + [random_value(random, c.type_name) for c in kinds] for key in held
+            ([] if kind is None else [key]) + [random_value(random, c.type_name) for c in kinds]
+            for key in held  # type: ignore[attr-defined]
         ]
         relations.append(Relation(name, table, columns, protection, keys))
     return World(name, tuple(relations), rows, tuple(units))
@@ -135,7 +138,7 @@ def random_columns(random: Random, count: int) -> dict[str, Column]:
         bounds = categories = None
         if family in NUMBERS and random.random() < 0.8:
             low, high = random.choice(BOUNDS)
-            bounds = Fraction(low), Fraction(high)
+            bounds = Fraction(low), Fraction(high)  # type: ignore[call-overload]
         elif family in TIMES:
             bounds = Fraction(0), Fraction(20_000 if family is Family.DATE else 2 * 10**9)
         elif family is Family.TEXT and random.random() < 0.4:
@@ -198,8 +201,17 @@ class Questions:
             lambda: f"CASE WHEN {self.condition(deeper)} THEN {self.number(deeper)} END",
             lambda: f"({self.condition(deeper)})::int", lambda: f"length({self.text(deeper)})",
             lambda: f"strpos({self.text(deeper)}, {self.text(deeper)})", lambda: self.part(deeper),
-            lambda: f"({self.day()} - {self.day()})",
+            lambda: f"({self.day()} - {self.day()})", lambda: self.length_of_time(deeper),
+            one("ln({})"), one("log({})"), one("exp(LEAST({}, 20))"), one("power(LEAST({}, 1000), 2)"),
+            one("power({}, 0.5)"), one("width_bucket({}, 0, 10.5, 4)"), one("LEAST({}, 99) ^ 3"),
+            lambda: f"regexp_count({self.text(deeper)}, '{self.random.choice(PATTERNS)}')",
         )  # fmt: skip
+
+    def length_of_time(self, depth: int) -> str:
+        field = self.random.choice(["epoch", "day", "year", "hour"])
+        form = self.random.choice(["({} - {})", "age({}, {})"])
+        moments = (f"({self.time(depth)})::timestamp" for _ in range(2))
+        return f"extract({field} FROM {form.format(*moments)})"
 
     def whole(self) -> str:
         return self.named(Family.INT, bounded=True) or self.random.choice(["3", "0", "(-2)"])
@@ -232,6 +244,15 @@ class Questions:
             lambda: f"NULLIF({inner(deeper)}, 'a')", lambda: f"LEAST({inner(deeper)}, {inner(deeper)})",
             lambda: f"CASE WHEN {self.condition(deeper)} THEN 'a' ELSE 'b' END",
             lambda: f"CASE {inner(0)} WHEN 'a' THEN 'x' WHEN 'b' THEN {inner(deeper)} END",
+            lambda: f"replace({inner(deeper)}, 'a', 'bb')", lambda: f"translate({inner(deeper)}, 'ab', 'x')",
+            lambda: f"split_part({inner(deeper)}, 'b', {self.random.choice(['1', '2', '-1'])})",
+            lambda: f"concat({inner(deeper)}, {self.number(0)}, {inner(deeper)})",
+            lambda: f"lpad({inner(deeper)}, 5, '#')",
+            lambda: f"concat_ws('-', {inner(deeper)}, {inner(deeper)})", lambda: f"initcap({inner(deeper)})",
+            lambda: f"regexp_replace({inner(deeper)}, '{self.random.choice(PATTERNS)}', '<>', 'g')",
+            lambda: f"substring({inner(deeper)} FROM '{self.random.choice(PATTERNS)}')",
+            lambda: f"md5({inner(deeper)})",
+            lambda: f"to_char({self.time(deeper)}, '{self.random.choice(['YYYY-MM', 'Dy HH24', 'IYYY-IW'])}')",
         )  # fmt: skip
 
     def time(self, depth: int = 2) -> str:
@@ -244,6 +265,11 @@ class Questions:
             lambda: f"({self.time(deeper)})::{self.random.choice(['date', 'timestamp', 'timestamptz'])}",
             lambda: f"COALESCE({self.time(deeper)}, {self.time(deeper)})",
             lambda: f"GREATEST({self.time(deeper)}, {self.time(deeper)})",
+            lambda: f"date_bin('7 days', ({self.time(deeper)})::timestamp, '2000-01-01')",
+            lambda: f"({self.time(deeper)})::timestamptz AT TIME ZONE 'America/New_York'",
+            lambda: f"date_trunc('day', ({self.time(deeper)})::timestamptz, 'Asia/Tokyo')",
+            lambda: f"make_date({self.whole()}, {self.whole()}, {self.whole()})",
+            lambda: f"date({self.time(deeper)})",
             lambda: f"CASE WHEN {self.condition(deeper)} THEN {self.time(deeper)} ELSE {self.time(deeper)} END",
         )
 
@@ -268,6 +294,9 @@ class Questions:
             lambda: f"{self.text(deeper)} NOT ILIKE 'A%'",
             lambda: f"{self.time(deeper)} {compare} {self.time(deeper)}",
             lambda: f"{self.time(deeper)} > '2024-01-01'",
+            lambda: f"({self.time(deeper)})::timestamp - ({self.time(deeper)})::timestamp {compare} interval '30 days'",
+            lambda: f"{self.text(deeper)} {self.random.choice(['~', '!~', '~*'])} '{self.random.choice(PATTERNS)}'",
+            lambda: f"starts_with({self.text(deeper)}, 'a')",
             lambda: f"({raw}, {self.text(0)}) = (1, 'a')",
             lambda: f"{self.named(*Family) or '1'} IS {self.random.choice(['', 'NOT '])}NULL",
             lambda: self.named(Family.BOOL) or "true",
@@ -368,6 +397,14 @@ class Questions:
             lambda: f"percentile_cont(0.3) WITHIN GROUP (ORDER BY {self.number(1)})",
             lambda: f"percentile_disc({self.random.choice(['0', '0.999'])}) WITHIN GROUP (ORDER BY {self.number(1)})",
             self.dp_call, self.dp_call, self.dp_call,
+            lambda: f"{self.random.choice(PAIRS)}({self.number(1)}, {self.number(0)})",
+            lambda: f"{self.random.choice(PAIRS)}({self.number(0)}, {self.number(0)})",
+            lambda: f"{self.random.choice(['bool_and', 'bool_or', 'every'])}({self.condition(1)})",
+            lambda: f"sum(DISTINCT {self.number(0)})", lambda: f"count(DISTINCT ({anything}, {self.text(1)}))",
+            lambda: f"mode() WITHIN GROUP (ORDER BY {self.condition(1)})",
+            lambda: f"mode() WITHIN GROUP (ORDER BY CASE WHEN {self.condition(0)} THEN 'a' ELSE 'b' END)",
+            lambda: f"percentile_cont(ARRAY[0.2, 0.9]) WITHIN GROUP (ORDER BY {self.number(1)})",
+            lambda: f"avg(({self.time(1)})::timestamp - ({self.time(1)})::timestamp)",
         )  # fmt: skip
         return call + only
 

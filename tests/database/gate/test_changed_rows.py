@@ -53,8 +53,8 @@ def asker(database: Database, make_role: MakeRole) -> Asker:
 
 def described(asker: Asker) -> dict[str, object]:
     request = {"role": asker.role, "path": [], "relations": [["pay", "person"]], "functions": []}
-    ((found,),) = asker.admin.execute("SELECT discreet._ledger_describe(%s)", [json.dumps(request)]).fetchall()  # type: ignore[misc]
-    return found  # type: ignore[return-value]
+    ((found,),) = asker.admin.execute("SELECT discreet._ledger_describe(%s)", [json.dumps(request)]).fetchall()
+    return found
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -117,6 +117,6 @@ def test_a_constraint_newer_than_the_snapshot_is_not_relied_on(asker: Asker) -> 
     other.execute("SELECT 1 FROM pg_class LIMIT 1")
     asker.admin.execute("UPDATE pay.person SET maybe = 10; ALTER TABLE pay.person ALTER COLUMN maybe SET NOT NULL")
     question = "SELECT discreet.explain('SELECT sum(maybe) FROM pay.person')"
-    ((told,),) = other.execute(question).fetchall()  # type: ignore[misc]
-    assert float(told["sensitivities"][0]["in_all"]) == 200  # type: ignore[index]
+    ((told,),) = other.execute(question).fetchall()
+    assert float(told["sensitivities"][0]["in_all"]) == 200
     assert sensitivity(asker, "maybe") == 90

@@ -19,7 +19,6 @@ TWO_WARDS = "ward IN ('Oncology', 'Surgery')"
 IN_CAMBRIDGE = "FROM hr.employee e JOIN zip_area z ON e.zip = z.zip WHERE z.city = 'Cambridge'"
 OUTSIDE = "FROM hr.employee e LEFT JOIN zip_area z ON e.zip = z.zip WHERE z.zip IS NULL"
 SMOKERS = "patient_id IN (SELECT id FROM clinic.patient WHERE smoker)"
-KNOWN = "FROM hr.employee WHERE gender IS NOT NULL"
 
 # question, truth (None: the same): equal
 EXACT = [
@@ -31,7 +30,7 @@ EXACT = [
     ("SELECT count(*) FILTER (WHERE cost > 200) FROM clinic.visit", f"SELECT {CAPPED.format('', 'cost > 200')}"),
     (
         "SELECT gender, count(*) FROM hr.employee GROUP BY gender ORDER BY gender",
-        f"SELECT gender, count(*) {KNOWN} GROUP BY gender ORDER BY gender",
+        None,
     ),
     ("SELECT extract(quarter FROM hired) AS q, count(*) FROM hr.employee GROUP BY 1 ORDER BY 1", None),
     (
@@ -46,12 +45,12 @@ EXACT = [
     (f"SELECT count(*) {OUTSIDE}", None),
     (
         "SELECT gender, count(*) FROM hr.employee GROUP BY ROLLUP (gender) ORDER BY 1, 2",
-        f"SELECT gender, count(*) {KNOWN} GROUP BY 1 UNION ALL SELECT NULL, count(*) FROM hr.employee ORDER BY 1, 2",
+        None,
     ),
     ("SELECT max(n) FROM (SELECT gender, count(*) AS n FROM hr.employee GROUP BY gender) t", None),
     (
         "SELECT gender, rank() OVER (ORDER BY count(*) DESC) FROM hr.employee GROUP BY gender ORDER BY 2",
-        f"SELECT gender, rank() OVER (ORDER BY count(*) DESC) {KNOWN} GROUP BY gender ORDER BY 2",
+        None,
     ),
     ("SELECT 100 * count(*) FILTER (WHERE dept = 'Sales') / count(*) FROM hr.employee", None),
 ]

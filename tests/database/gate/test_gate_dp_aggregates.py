@@ -57,6 +57,7 @@ def test_people_with_many_rows_count_as_the_policy_says(asker: Asker) -> None:
 
 @pytest.mark.parametrize("call", TYPES)
 def test_an_answer_has_the_type_that_it_has_outside(asker: Asker, call: str) -> None:
+    asker.reset()  # what reads the table directly pays, too
     question = f"SELECT discreet.{call} AS it FROM census.person"
     ((inside,),) = asker.connection.execute("SELECT discreet._answer_columns(%s)", [question]).fetchall()
     ((outside,),) = asker.truth(f"SELECT pg_typeof(discreet.{call}) FROM census.person")

@@ -28,7 +28,8 @@ def heaviest(world: World) -> list[str]:
 
 def accepted(world: World, random: Random, wanted: int) -> list[str]:
     """As many questions as wanted, of which the grammar promises that most are let in."""
-    writer, found, written = Questions(random, world), [], 0
+    found: list[str] = []
+    writer, written = Questions(random, world), 0
     while len(found) < wanted:
         question, written = writer.question(), written + 1
         if planned(question, world.schema) is not None:

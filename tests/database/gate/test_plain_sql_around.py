@@ -124,7 +124,7 @@ MIXED = [
     "SELECT count(*) FROM hr.employee UNION ALL SELECT count(*) FROM own",
     "SELECT 1 WHERE 0 < (SELECT count(*) FROM hr.employee)",
     "VALUES ((SELECT count(*) FROM hr.employee))",
-    "INSERT INTO own SELECT dept, 'nobody' FROM (SELECT dept FROM hr.employee GROUP BY dept) t RETURNING dept",
+    "INSERT INTO own SELECT dept, 'no' FROM (SELECT dept, count(*) FROM hr.employee GROUP BY dept) t RETURNING dept",
     "UPDATE own SET boss = 'many' WHERE (SELECT count(*) FROM hr.employee) > 10 RETURNING boss",
     "SELECT * FROM (SELECT * FROM (SELECT count(*) AS n FROM hr.employee) a) b, own",
 ]

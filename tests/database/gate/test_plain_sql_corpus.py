@@ -18,6 +18,15 @@ PAID = [
     "SELECT count(*) FROM hr.employee WHERE hired > 'now'",
     "SELECT count(*) FROM hr.employee UNION ALL SELECT count(*) FROM hr.employee",
     "SELECT count(*) FROM hr.employee WHERE hr.employee.salary > 1",
+    # constants are computed in the session …
+    "SELECT count(*) FROM hr.employee WHERE dept = ANY (string_to_array('a,b', ','))",
+    "SELECT count(*) FROM hr.employee WHERE hired > DATE '2024-01-01' - 2 * INTERVAL '1 year'",
+    "SELECT count(*) FROM hr.employee WHERE name = current_user",
+    "SELECT dp_sum(salary, 0, 10 * 1000) FROM hr.employee",
+    "SELECT count(*) FROM hr.employee WHERE name SIMILAR TO 'A%'",
+    # … and so is what stands around the answer
+    "SELECT set_config('x.y', 'z', false), count(*) FROM hr.employee",
+    "SELECT count(*), xmlelement(name x) FROM hr.employee",
 ]
 
 
@@ -54,14 +63,16 @@ def test_what_is_accepted_by_hand_costs_the_same_in_plain_sql(plain: Asker) -> N
     differ = []
     for question in questions("accepted.sql"):
         plain.reset()
+        by_hand = paid_by_hand(plain, question)
+        plain.reset()
         try:
             ask_plainly(plain, question)
             paid = plain.charges()
         except psycopg.Error as error:
             differ.append((question.sql, str(error)))
             continue
-        by_hand = paid_by_hand(plain, question)
-        if paid != [by_hand]:
+        # a subquery around the aggregates is a question of its own there, with its own line in the ledger
+        if tuple(sum(parts) for parts in zip((Decimal(0), Decimal(0)), *paid, strict=True)) != by_hand:
             differ.append((question.sql, f"{paid} and not {by_hand}"))
     assert differ == []
 

@@ -39,6 +39,7 @@ def outcome(analyst: Analyst, statement: str) -> str:
          " WHEN NOT MATCHED THEN INSERT VALUES (s.dept, s.n)", "MERGE 4"),
         (f"WITH gone AS (DELETE FROM nora.own RETURNING *) SELECT dept, s.n FROM gone JOIN ({BY_DEPT}) s USING (dept)",
          "SELECT 1"),
+        (f"WITH gone AS (DELETE FROM nora.own RETURNING *) {COUNT}", "SELECT 1"),
         (f"CREATE TABLE nora.kept AS {BY_DEPT}", "SELECT 4"),
         (f"CREATE TEMP TABLE kept AS {COUNT}", "SELECT 1"),
         ("SELECT count(*) INTO nora.kept FROM hr.person", "SELECT 1"),
@@ -85,9 +86,7 @@ def test_it_is_answered(nora: Analyst, statement: str, tag: str) -> None:
         ("SELECT count(*) FROM hr.person TABLESAMPLE BERNOULLI (50)", "DP001"),
         ("INSERT INTO nora.own SELECT name, id FROM hr.person", "DP001"),
         ("CREATE TABLE nora.kept AS TABLE hr.person", "DP002"),
-        # whoever refreshes it would ask in the name of its owner
-        (f"CREATE MATERIALIZED VIEW nora.kept AS {BY_DEPT}", "42501"),
-        (f"CREATE MATERIALIZED VIEW nora.kept AS {BY_DEPT} WITH NO DATA; REFRESH MATERIALIZED VIEW nora.kept", "42501"),
+        ("CREATE MATERIALIZED VIEW nora.kept AS TABLE hr.person", "DP002"),
         # own tables, functions and rows beside those of people
         ("SELECT count(*) FROM hr.person JOIN nora.own USING (dept)", "DP001"),
         ("SELECT o.dept, (SELECT count(*) FROM hr.person p WHERE p.dept = o.dept) FROM nora.own o", "DP001"),
@@ -95,7 +94,6 @@ def test_it_is_answered(nora: Analyst, statement: str, tag: str) -> None:
         ("UPDATE nora.own SET n = p.id FROM hr.person p", "DP001"),
         ("DELETE FROM nora.own USING hr.person", "DP001"),
         ("MERGE INTO nora.own o USING hr.person p ON o.dept = p.dept WHEN MATCHED THEN DELETE", "DP001"),
-        ("WITH gone AS (DELETE FROM nora.own RETURNING *) SELECT count(*) FROM hr.person", "DP001"),
         ("SELECT count(*) FROM hr.person, generate_series(1, 2)", "DP001"),
         ("SELECT count(*) FROM hr.person, LATERAL (SELECT hr.person.name) l", "DP001"),
         ("SELECT count(*) FROM hr.person, xmltable('/' PASSING xmlparse(DOCUMENT name) COLUMNS a int)", "DP001"),

@@ -18,8 +18,8 @@ from tests.office import CANARY, Office
 
 FOLDER = Path(__file__).parents[2] / "corpus" / "plain"
 PROTECTED = re.compile(r"hr\.(person|visit)")
-# of the gate, which knows no such table; permission denied
-CLEAN = re.compile(r"DP00[1-6]|42704|42501")
+# of the gate, which knows no such table; permission denied; a constant of the asker's that has no value
+CLEAN = re.compile(r"DP00[1-6]|42704|42501|22012")
 
 OWN = """
     CREATE TABLE nora.label (dept text, label text);

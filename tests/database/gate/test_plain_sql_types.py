@@ -73,7 +73,8 @@ def test_rows_without_a_value_are_a_group_with_a_null_key(people: Asker, key: st
 
 @pytest.mark.parametrize("key", ["b", "i2 % 2", "(i4 % 2)::bigint", "i4 % 2 = 0", "n::int % 2"])
 def test_totals_of_rollup_have_null_keys(people: Asker, key: str) -> None:
-    statement = f"SELECT {key}, count(*) FROM kinds.person WHERE b IS NOT NULL GROUP BY ROLLUP (1) ORDER BY 1"
+    statement = f"SELECT {key}, count(*) FROM kinds.person WHERE b IS NOT NULL GROUP BY ROLLUP (1)"
+    statement += " HAVING count(*) > 0 ORDER BY 1"  # a key that may be NULL has a group for it
     assert people.plain(statement) == people.truth(statement)
 
 

@@ -73,7 +73,7 @@ def worker(asker: Asker) -> Iterator[Asker]:
 def code_of(asker: Asker, statement: str) -> str | None:
     try:
         if statement.startswith("COPY"):
-            with asker.connection.cursor().copy(statement) as copy:  # type: ignore[arg-type]
+            with asker.connection.cursor().copy(statement) as copy:
                 list(copy)
         else:
             asker.plain(statement)

@@ -245,7 +245,7 @@ def test_the_unit_is_that_of_the_protected_table(carol: Connection) -> None:
     carol.execute(
         """
         CREATE TABLE hr.visit (visit int PRIMARY KEY, person int, ill boolean);
-        SELECT discreet.protect('hr.visit', 'person', epsilon => 1);
+        SELECT discreet.protect('hr.visit', 'person', epsilon => 1, max_rows => 1);
         SELECT discreet.rr_column('hr.visit', 'ill', 1);
         """
     )

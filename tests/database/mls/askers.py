@@ -7,14 +7,14 @@ from typing import Any
 import psycopg
 from psycopg.errors import Diagnostic
 from tests.database.mls.subjects import Subjects
-from tests.databases import Connection
+from tests.databases import Connection, Row
 
 STAFF = "CREATE TABLE staff (name text PRIMARY KEY, dept text, pay int)"
 LIMIT = 1000
 # noise at this price moves a count with probability below 1e-40, a sum of values up to 100 by 50 with one below 1e-20
 EXACT = 100
 
-Told = tuple[object, ...]
+Told = Row
 
 
 class Askers:
@@ -40,7 +40,7 @@ class Askers:
 
     def protect(self, **options: int) -> None:
         named = ", ".join(
-            f"{name} => {value}" for name, value in options.items() | {("epsilon", LIMIT), ("delta", 1e-6)}
+            f"{name} => {value}" for name, value in ({"epsilon": LIMIT, "delta": 1e-6, "max_rows": 1} | options).items()
         )
         self.admin.execute(f"SELECT discreet.protect('staff', 'name', {named})")
         self.admin.execute("SELECT discreet.describe_column('staff', 'pay', 0, 100)")
@@ -92,7 +92,7 @@ class Askers:
 
 def answers(session: Connection, sql: str, epsilon: float = EXACT) -> list[dict[str, Any]]:
     rows = session.execute("SELECT * FROM discreet.query_json(%s, %s::numeric)", [sql, epsilon]).fetchall()
-    return [row for (row,) in rows]  # type: ignore[misc]
+    return [row for (row,) in rows]
 
 
 def told(session: Connection, statement: str) -> list[Told]:

@@ -84,12 +84,13 @@ PURGE = Statement("SELECT (discreet.mls_purge('staff', 'tests') >= 0)::text", ()
 
 class Histories:
     """Draws histories, the same for the same seed. `downgrader`: the label of a trusted subject that declassifies;
-    `purges`: what share of all acts are purges."""
+    `purges`: what share of all acts are purges; `relabels`: it gives many cells another label, too."""
 
-    def __init__(self, seed: int, downgrader: Label | None = None, purges: float = 0.0) -> None:
+    def __init__(self, seed: int, downgrader: Label | None = None, purges: float = 0.0, relabels: bool = False) -> None:
         self._random = Random(seed)
         self._downgrader = downgrader
         self._purges = purges
+        self._relabels = relabels
 
     def draw(self) -> list[Act]:
         return [self.act() for _ in range(FEWEST_ACTS + self._random.randrange(8))]
@@ -101,7 +102,8 @@ class Histories:
         if self._downgrader is not None and self._random.random() < 0.5:
             subject = self._downgrader
             if self._random.random() < 0.5:
-                return Act(subject, (self.declassify(subject),), trusted=True)
+                kind = self.relabel if self._relabels and self._random.random() < 0.7 else self.declassify
+                return Act(subject, (kind(subject),), trusted=True)
         if self._random.random() < 0.92:
             return Act(subject, (self.statement(subject),))
         several = tuple(self.statement(subject) for _ in range(self._random.randint(2, 3)))
@@ -212,6 +214,19 @@ class Histories:
 
         sql = (
             "SELECT discreet.mls_declassify('staff', jsonb_build_object('run', %s::int, 'name', %s::text),"
+            " ARRAY[%s::text], %s, 'tests')::text"
+        )
+        return Statement(sql, (RUN, key, column, str(to)), apply, True)
+
+    def relabel(self, subject: Label) -> Statement:
+        key, column = self._random.choice(KEYS), self._random.choice(COLUMNS)
+        to = self._random.choice([each for each in SUBJECTS if subject.dominates(each)])
+
+        def apply(model: Multilevel, at: Label) -> list[Shown]:
+            return [(str(model.relabel(at, key, column, to)),)]
+
+        sql = (
+            "SELECT discreet.mls_relabel('staff', format('run = %%s AND name = %%L', %s::int, %s::text),"
             " ARRAY[%s::text], %s, 'tests')::text"
         )
         return Statement(sql, (RUN, key, column, str(to)), apply, True)

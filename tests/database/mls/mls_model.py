@@ -89,6 +89,45 @@ class Entity:
         assert isinstance(cell, Own)
         return cell.value
 
+    def place(self, column: str, to: Label, cell: Cell, replaces: bool) -> None:
+        """Makes a cell own at a label, in a row that is made if none lives there."""
+        there = self.rows.get(to)
+        if there is None or there.dead:
+            basis = max((at for at in self.live(to) if at != to), key=lambda at: at.rank, default=None)
+            there = Row(dict.fromkeys(COLUMNS) if basis is None else made_from(self, basis))
+            self.rows[to] = there
+        if replaces or not isinstance(there.cells[column], Own):
+            there.cells[column] = cell
+
+    def lower(self, found: set[Label], column: str, to: Label) -> None:
+        if found:
+            self.place(column, to, self.rows[lub(list(found))].cells[column], replaces=True)
+        for at in found:
+            borrow(self.rows[at], column, to)
+
+    def lift(self, found: set[Label], column: str, to: Label, session: Label) -> None:
+        if not found:
+            return
+        self.place(column, to, self.rows[lub(list(found))].cells[column], replaces=False)
+        for at in self.live(session):
+            if at.above(to) and self.live_owner(at, column) in found:
+                self.rows[at].cells[column] = Borrowed(to)
+        for at in found:
+            if at == self.key_label:
+                self.rows[at].cells[column] = None
+            else:
+                borrow(self.rows[at], column, self.key_label)
+
+    def live_owner(self, at: Label, column: str) -> Label | None:
+        """As owner(), through live rows alone."""
+        cell = self.rows[at].cells[column]
+        while isinstance(cell, Borrowed):
+            at = cell.source
+            if self.rows[at].dead:
+                return None
+            cell = self.rows[at].cells[column]
+        return at if isinstance(cell, Own) else None
+
     def live(self, session: Label) -> list[Label]:
         return [at for at, row in self.rows.items() if not row.dead and session.dominates(at)]
 
@@ -215,6 +254,36 @@ class Multilevel:
             entity.rows[to] = there = Row(made)
         there.cells[column] = cell
         borrow(row, column, to)
+
+    def relabel(self, session: Label, key: str, column: str, to: Label) -> int:
+        """An officer gives the cells of a column that it sees another label; of how many entities."""
+        if not session.dominates(to):
+            raise RefusedError("above the session")
+        moves = {
+            id(entity): (entity, found)
+            for entity in self.entities
+            if entity.key == key and (found := self._owners_shown(entity, session, column) - {to})
+        }
+        for entity, found in moves.values():
+            ways = [{at for at in found if at.dominates(to)}, {at for at in found if not at.dominates(to)}]
+            gone = to == entity.key_label and entity.rows[to].dead
+            if (
+                not all(to.dominates(at) for at in ways[1])
+                or not to.dominates(entity.key_label)
+                or any(way and lub(list(way)) not in way for way in ways)
+                or (ways[0] and gone)
+            ):
+                raise RefusedError("cannot be moved")
+        for entity, found in moves.values():
+            entity.lower({at for at in found if at.dominates(to)}, column, to)
+            entity.lift({at for at in found if not at.dominates(to)}, column, to, session)
+        return len(moves)
+
+    def _owners_shown(self, entity: Entity, session: Label, column: str) -> set[Label]:
+        """The labels that are shown of a column and at which a live row owns it."""
+        shown = {label(str(seen.values[f"{column}_label"])) for seen in self._rows_of(entity, session)}
+        live = [at for at in shown if at in entity.rows and not entity.rows[at].dead]
+        return {at for at in live if isinstance(entity.rows[at].cells[column], Own)}
 
     def purge(self) -> None:
         """Nothing that anybody can notice."""

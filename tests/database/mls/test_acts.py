@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.database.mls.subjects import Subjects, refused
 
 DECLASSIFY = """SELECT discreet.mls_declassify('employee', '{"name": "%s"}', ARRAY['%s'], '%s', 'was published')"""
@@ -73,6 +74,21 @@ def test_a_report_shows_versions_side_by_side(smith_and_brown: Subjects) -> None
         ({"name": "Smith"}, "perf", [{"label": "C", "value": "Great"}, {"label": "S", "value": "Fair"}])
     ]
     assert smith_and_brown.at("C").execute(report).fetchall() == []
+
+
+@pytest.mark.parametrize("number", ["1e100000", "9" * 5000, "-" + "9" * 5000])
+@pytest.mark.parametrize(
+    "call",
+    [
+        """mls_upsert('employee', '{"name": "Rossi", "salary": %s}')""",
+        """mls_upsert('employee', '{"name": %s}')""",
+        """mls_uplevel('employee', '{"name": %s}', 'salary', 'U')""",
+        """mls_declassify('employee', '{"name": %s}', '{salary}', 'U', 'why')""",
+    ],
+)
+def test_a_number_that_python_cannot_read_is_refused_as_a_parameter(employee: Subjects, call: str, number: str) -> None:
+    error = refused(employee.trusted("S"), f"SELECT discreet.{call % number}")
+    assert (error.sqlstate, "too many digits" in str(error)) == ("22023", True)
 
 
 def test_upsert_inserts_or_updates(employee: Subjects) -> None:

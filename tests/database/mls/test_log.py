@@ -48,7 +48,7 @@ def test_events_are_shown_to_those_who_dominate_them(smith_and_brown: Subjects) 
     for label in ("C", "S"):
         refused(smith_and_brown.at(label), "DELETE FROM employee WHERE name = 'Rossi'")
     seen: dict[str | None, set[str | None]] = {}
-    for label in (None, "C", "S", "S:NATO"):
+    for label in (None, "C", "S", "S:NATO"):  # type: ignore[assignment]
         auditor = smith_and_brown._make_role("auditor", "discreet_auditor")
         if label is not None:
             smith_and_brown.admin.execute("SELECT discreet.mls_clear(%s, %s)", [auditor, label])

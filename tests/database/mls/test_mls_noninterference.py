@@ -21,6 +21,7 @@ SHARES = 2
 HISTORIES, MORE_HISTORIES = 104, 1000  # in each share
 RULED_HISTORIES, MORE_RULED_HISTORIES = 15, 500
 TRUSTED_HISTORIES, MORE_TRUSTED_HISTORIES = 12, 300
+RELABELLED_HISTORIES, MORE_RELABELLED_HISTORIES = 24, 500
 PURGED_HISTORIES, MORE_PURGED_HISTORIES = 30, 500
 PURGES = 0.2  # of all acts
 MUTANT_HISTORIES = 60
@@ -110,6 +111,21 @@ def test_a_trusted_subject_tells_those_above_nothing_more(subjects: Subjects, mo
         assert deviation(whole) is None, f"seed {seed}"
         assert interference(whole, left, above) is None, f"seed {seed}"
     assert lowered > 2
+
+
+@pytest.mark.parametrize("officer", ["S:CRYPTO", "S:NATO,CRYPTO"])
+def test_relabelling_is_what_the_model_says(subjects: Subjects, more: bool, officer: str) -> None:
+    """Up and down; who dominates the officer notices nothing of what is above or beside."""
+    at = label(officer)
+    stage = Stage(subjects, downgraders=(at,))
+    above = [observer for observer in OBSERVERS if observer.dominates(at)]
+    changed = 0
+    for seed in range(MORE_RELABELLED_HISTORIES if more else RELABELLED_HISTORIES):
+        whole, left = stage.runs(Histories(seed, at, relabels=True).draw())
+        changed += sum(told[0][1] in ([("1",)], [("2",)]) for act, told in whole.answers if act.trusted)
+        assert deviation(whole) is None, f"seed {seed}"
+        assert interference(whole, left, above) is None, f"seed {seed}"
+    assert changed > 20
 
 
 def test_nobody_notices_a_purge(subjects: Subjects, more: bool) -> None:

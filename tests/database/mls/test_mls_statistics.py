@@ -105,7 +105,7 @@ def test_a_row_is_never_a_person(staff: Askers) -> None:
     staff.admin.execute("SELECT discreet.mls_clear('postgres', 'U')")
     (explained,) = staff.admin.execute(f"SELECT discreet.explain('{COUNT}')").fetchall()[0]
     staff.admin.execute("SELECT discreet.mls_clear('postgres', NULL)")
-    assert "discreet._people" in explained["native_sql"][0]  # type: ignore[call-overload]
+    assert "discreet._people" in explained["native_sql"][0]
 
 
 @pytest.mark.parametrize("condition", ["name = 'U1'", "row_id = 5"])
@@ -152,6 +152,7 @@ def test_notices_tell_what_is_left_at_the_label(staff: Askers) -> None:
     assert [message for _, message, _ in heard] == [
         f"epsilon {EXACT} spent; epsilon left for you {LIMIT - EXACT}, "
         f"for dataset public.staff at label U {LIMIT - EXACT}; 95 % error: number ±0"
+        "; rows per person limited to 1; rows without a person left out"
     ]
 
 
@@ -261,7 +262,7 @@ def test_who_has_no_clearance_is_told_nothing(staff: Askers) -> None:
             "DP004", f"role {role} has no clearance, and multilevel tables show it nothing",
         )  # fmt: skip
     (explained,) = session.execute(f"SELECT discreet.explain('{COUNT}')").fetchall()[0]
-    assert explained["refused"]["code"] == "DP004"  # type: ignore[call-overload]
+    assert explained["refused"]["code"] == "DP004"
     assert session.execute("SELECT epsilon_spent, label FROM discreet.budget_status").fetchall() == [(0, None)] * 2
 
 
@@ -297,7 +298,7 @@ def test_a_clearance_that_changes_meanwhile_changes_no_question(
 
 def test_other_views_are_not_protected(staff: Askers) -> None:
     staff.admin.execute("CREATE VIEW in_b AS SELECT * FROM staff WHERE dept = 'b'")
-    error = refused(staff.admin, "SELECT discreet.protect('in_b', 'name', 'public.staff')")
+    error = refused(staff.admin, "SELECT discreet.protect('in_b', 'name', 'public.staff', max_rows => 1)")
     assert error.diag.message_primary == "public.in_b is a view; only tables are protected"
 
 
@@ -334,7 +335,7 @@ def test_multilevel_tables_that_name_each_other_have_one_budget(staff: Askers) -
         "CREATE TABLE trip (name text, day int, PRIMARY KEY (name, day))", "trip", ["name", "day"]
     )
     staff.admin.execute("SELECT discreet.mls_reference('trip', ARRAY['name'], 'staff')")
-    error = refused(staff.admin, "SELECT discreet.protect('trip', 'name', epsilon => 1)")
+    error = refused(staff.admin, "SELECT discreet.protect('trip', 'name', epsilon => 1, max_rows => 1)")
     assert "the people of public.trip are those of public.staff" in str(error)
     staff.admin.execute("SELECT discreet.protect('trip', 'name', 'public.staff', max_rows => 10)")
     staff.subjects.at("U").execute("INSERT INTO trip VALUES ('U1', 'U', 1), ('U1', 'U', 2), ('U2', 'U', 1)")
@@ -351,7 +352,7 @@ def test_a_reference_shows_what_a_unit_names_and_who_is_the_same(staff: Askers) 
     staff.admin.execute("SELECT discreet.mls_reference('trip', ARRAY['name'], 'staff')")
     staff.admin.execute("SELECT discreet.protect('trip', 'name', 'public.staff', max_rows => 10)")
     staff.admin.execute("SELECT discreet.mls_reference('bag', ARRAY['name', 'day'], 'trip')")
-    error = refused(staff.admin, "SELECT discreet.protect('bag', 'day', 'public.staff')")
+    error = refused(staff.admin, "SELECT discreet.protect('bag', 'day', 'public.staff', max_rows => 1)")
     assert "column day of public.bag does not name people: it references public.trip, whose people" in str(error)
     staff.admin.execute("SELECT discreet.protect('bag', 'name', 'public.staff', max_rows => 10)")
     joined = "SELECT count(*) FROM staff s JOIN bag b ON b.name = s.name"
@@ -401,12 +402,12 @@ def test_a_protected_multilevel_table_becomes_ordinary_only_by_unprotect(staff: 
     carol = staff.subjects._make_role("carol", "discreet_curator")
     staff.admin.execute(f"ALTER TABLE staff OWNER TO {carol}")
     curator = staff.subjects.database.connect(carol)
-    error = refused(curator, "SELECT discreet.protect('staff', 'name', epsilon => 1)")
+    error = refused(curator, "SELECT discreet.protect('staff', 'name', epsilon => 1, max_rows => 1)")
     assert "exists already" in str(error)
     curator.execute("SELECT discreet.create_dataset('other', 1)")
-    error = refused(curator, "SELECT discreet.protect('staff', 'name', 'other')")
+    error = refused(curator, "SELECT discreet.protect('staff', 'name', 'other', max_rows => 1)")
     assert 'was protected in dataset "public.staff" before' in str(error)
-    staff.admin.execute("SELECT discreet.protect('staff', 'name', 'public.staff')")
+    staff.admin.execute("SELECT discreet.protect('staff', 'name', 'public.staff', max_rows => 1)")
     left = "SELECT epsilon_left, label FROM discreet.budget_status WHERE role IS NULL AND dataset = 'public.staff'"
     assert staff.admin.execute(left).fetchall() == [(LIMIT - 4 * EXACT, None)]
     staff.admin.execute("UPDATE discreet._budget SET amount_limit = %s WHERE role = 0", [4 * EXACT + 1])
@@ -417,12 +418,12 @@ def test_a_protected_multilevel_table_becomes_ordinary_only_by_unprotect(staff: 
 
 def test_what_was_spent_before_there_were_labels_counts_at_every_label(subjects: Subjects) -> None:
     subjects.admin.execute("CREATE TABLE staff (name text PRIMARY KEY, pay int); INSERT INTO staff VALUES ('Ann', 1)")
-    subjects.admin.execute("SELECT discreet.protect('staff', 'name', epsilon => 10)")
+    subjects.admin.execute("SELECT discreet.protect('staff', 'name', epsilon => 10, max_rows => 1)")
     role = subjects.role("S")
     subjects.admin.execute("SELECT discreet.grant_budget('public.staff', %s, 10)", [role])
     answers(subjects.at("S"), COUNT, 7)
     subjects.admin.execute("SELECT discreet.unprotect('staff'), discreet.mls_table('staff', ARRAY['name'])")
-    subjects.admin.execute("SELECT discreet.protect('staff', 'name', 'public.staff')")
+    subjects.admin.execute("SELECT discreet.protect('staff', 'name', 'public.staff', max_rows => 1)")
     error = refused(subjects.at("S"), f"SELECT * FROM discreet.query_json('{COUNT}', 4)")
     assert error.sqlstate == "DP003"
     answers(subjects.at("S"), COUNT, 3)

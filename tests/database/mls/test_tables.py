@@ -30,7 +30,7 @@ def test_any_type_quoted_names_defaults_generated_and_counted_columns(subjects: 
                (home).number, raw, "naïve ""name", twice, twice_label, id > 0, id_label, s > 0, tc
                FROM "Odd ""Table" ORDER BY n"""
     first = ("a", "U", "U", 7, "U", [1, 2], {"x": 1}, [1], "sad", 3, b"\x01", "é", 14, "U", True, "U", True, "U")
-    second = ("a", "U", "U", 8, "S", [9, 2], [], [1], "sad", 3, b"\x01", "é", 16, "S", True, "U", True, "S")
+    second = ("a", "U", "U", 8, "S", [9, 2], [], [1], "sad", 3, b"\x01", "é", 16, "S", True, "U", True, "S")  # type: ignore[var-annotated]
     assert low.execute(shown).fetchall() == [first]
     assert high.execute(shown).fetchall() == [first, second]
     assert refused(low, """UPDATE "Odd ""Table" SET n = -1""").sqlstate == "23514"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
 import pytest
-from tests.databases import Connection, Database, MakeRole, program, restore, throw_away_cluster
+from tests.databases import Connection, Database, MakeRole, Row, program, restore, throw_away_cluster
 from tests.messages import refused
 
 # what must be the same afterwards
@@ -45,7 +45,7 @@ Move = Callable[[Database, Database, Path], None]
 each_way = pytest.mark.parametrize("move", [by_script, by_archive])
 
 
-def state(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
+def state(connection: Connection) -> dict[str, list[Row]]:
     return {name: connection.execute(query).fetchall() for name, query in STATE.items()}
 
 
@@ -62,7 +62,7 @@ def filled(admin: Connection, person: str, make_role: MakeRole) -> Connection:
         CREATE TABLE hr.part PARTITION OF hr."Odd ""table" FOR VALUES IN (1);
         ALTER TABLE hr."Odd ""table" DROP gone;
         SELECT discreet.protect('hr."Odd ""table"', 'The Unit', epsilon => 3,
-                                policy => 'personal', unit_epsilon => 1);
+                                policy => 'personal', unit_epsilon => 1, max_rows => 1);
         CREATE VIEW hr."Seen by ""all" AS SELECT dept FROM hr.person;
         SELECT discreet.exempt_view('hr."Seen by ""all"');
         CREATE TABLE hr.dept (name text);
@@ -91,7 +91,7 @@ def filled(admin: Connection, person: str, make_role: MakeRole) -> Connection:
 
 
 @pytest.fixture
-def target(empty_database: Database) -> Iterator[Database]:
+def target(empty_database: Database) -> Database:
     return empty_database
 
 
@@ -145,7 +145,7 @@ def test_a_partition_that_is_detached_right_after_a_restore_stays_protected(
         """
         CREATE TABLE visit (person int) PARTITION BY LIST (person);
         CREATE TABLE visit_1 PARTITION OF visit FOR VALUES IN (1);
-        SELECT discreet.protect('visit', 'person', epsilon => 1);
+        SELECT discreet.protect('visit', 'person', epsilon => 1, max_rows => 1);
         """
     )
     move(database, target, tmp_path)

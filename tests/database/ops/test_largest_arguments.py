@@ -10,7 +10,7 @@ import re
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -139,7 +139,16 @@ ENTRIES: dict[str, str | list[str]] = {
     "_answer_columns": asked("SELECT discreet._answer_columns({})"),
     "create_view": asked("SELECT discreet.create_view('pg_temp.v', {})"),
     "suggest_bounds": ["SELECT discreet.suggest_bounds('public.big', 'x', 1)"],
+    "suggest_rows": ["SELECT discreet.suggest_rows('public.big', 'id', 'people', 1)"],
+    "explain_text": asked("SELECT discreet.explain_text({})"),
+    "_last_answer": CONSTANT,
+    "synthesis_report": ["SELECT discreet.synthesis_report((SELECT jsonb_object_agg(n, repeat('x', 100))"
+                         " FROM generate_series(1, 300000) n))"],
+    "synthesize": ["SELECT discreet.synthesize('public.big', 'big_copy', 1, rows => 20000000)"],
     "_parameter": NATIVE,
+    "_clock": NO_SIZE,
+    "_as_of": CONSTANT,
+    "round_time": NO_SIZE,
     "bucket": NATIVE,
     **{
         f"dp_{name}": [ROWS.format(f"dp_{name}({arguments}, 0.5)"), ROWS.format(f"dp_{name}({arguments})")]
@@ -151,6 +160,27 @@ ENTRIES: dict[str, str | list[str]] = {
     # declarations of curators
     "create_dataset": ["SELECT discreet.create_dataset(repeat('x', 4000000), ('0.' || repeat('7', 16000))::numeric)"],
     "protect": OF_ONE_OBJECT,
+    "alter_protection": OF_ONE_OBJECT,
+    "_unit_text": OF_ONE_OBJECT,
+    # sealed columns
+    "create_key": ["SELECT discreet.create_key('k', convert_to(repeat('x', 100000000), 'UTF8'))"],
+    "open_key": ["SELECT discreet.open_key('k', convert_to(repeat('x', 100000000), 'UTF8'))"],
+    "close_key": OF_ONE_OBJECT,
+    "rotate_key": ["SELECT discreet.rotate_key('k', convert_to(repeat('x', 100000000), 'UTF8'), '\\x00')"],
+    "grant_key": OF_ONE_OBJECT,
+    "revoke_key": OF_ONE_OBJECT,
+    "seal_column": OF_ONE_OBJECT,
+    "unseal_column": OF_ONE_OBJECT,
+    "renew_column_key": OF_ONE_OBJECT,
+    "reseal_column": OF_ONE_OBJECT,
+    "_seal": "seals one value, under a key that is open",
+    "_unseal": "unseals one value, under a key that is open",
+    "_seal_search": "seals one value, under a key that is open",
+    "_seal_search_many": "seals the values of one array, under a key that is open",
+    "_is_unsealed": NO_SIZE,
+    "_sealed_row": CONSTANT,
+    "_sealed_version": NO_SIZE,
+    "_sealed_insert": TRIGGER,
     "describe_column": ["SELECT discreet.describe_column('public.big', 't', categories =>"
                         " (SELECT array_agg(n::text) FROM generate_series(1, 100000) n))"],
     "unprotect": OF_ONE_OBJECT,
@@ -170,6 +200,13 @@ ENTRIES: dict[str, str | list[str]] = {
     "_sees_all": CONSTANT,
     "_direct_readers": OF_ONE_OBJECT,
     "_relation_family": OF_ONE_OBJECT,
+    "_sealed_twin": OF_ONE_OBJECT,
+    "_closed_key": OF_ONE_OBJECT,
+    "propose": OF_ONE_OBJECT,
+    "adopt": OF_ONE_OBJECT,
+    "_askable_tables": CONSTANT,
+    "_askable_columns": CONSTANT,
+    "_catalog": CONSTANT,
     "add_rule": ["SELECT discreet.add_rule('public.ruled', 'r', repeat('NEW.a > 0 AND ', 700) || 'NEW.a > 0')",
                  "SELECT discreet.add_rule('public.ruled', 'r', repeat('NOT ', 2400) || 'NEW.a > 0')"],
     "add_limit": ["SELECT discreet.add_limit('public.ruled', 'l', repeat('a > 0 AND ', 900) || 'a > 0', 5)"],
@@ -181,6 +218,8 @@ ENTRIES: dict[str, str | list[str]] = {
                    " (SELECT array_agg('c' || n) FROM generate_series(1, 47) n))"],
     "mls_clear": OF_ONE_OBJECT,
     "mls_table": OF_ONE_OBJECT,
+    "mls_rule": OF_ONE_OBJECT,
+    "mls_relabel": OF_ONE_OBJECT,
     "mls_reference": OF_ONE_OBJECT,
     "mls_drop": OF_ONE_OBJECT,
     "mls_plain": OF_ONE_OBJECT,
@@ -208,6 +247,8 @@ ENTRIES: dict[str, str | list[str]] = {
     "_on_grid": ["SELECT discreet._on_grid(repeat('7', 130000)::numeric, 0, -100, 100)"],
     "_padded": ["SELECT discreet._padded(repeat('x', 10000000)::character(10000000), 2147483647)"],
     "_floating": NO_SIZE,
+    "_seconds": NO_SIZE,
+    "_date": NO_SIZE,
     "_double": ["SELECT discreet._double(repeat('7', 130000)::numeric)"],
     "_real": ["SELECT discreet._real(repeat('7', 130000)::numeric)"],
     "_keep_trigger": OF_ONE_OBJECT,
@@ -215,6 +256,9 @@ ENTRIES: dict[str, str | list[str]] = {
     "_clamped": ["SELECT discreet._clamped(9223372036854775807, 0, 100)"],
     "_bin": ["SELECT discreet._bin(repeat('7', 130000)::numeric, 0, 1, 2147483647)"],
     "_log_bin": ["SELECT discreet._log_bin(repeat('7', 130000)::numeric, -2147483647, 2147483647, 2147483647)"],
+    "_synthesis_code": ["SELECT count(discreet._synthesis_code(t, (SELECT array_agg(n::text) FROM"
+                        " generate_series(1, 100000) n))) FROM public.big"],
+    "_synthesis_count": ["SELECT discreet._synthesis_count(ARRAY[1, 4000000, 1, 0], v) FROM public.big"],
     "_people": ["SELECT discreet._people(id, 1::bigint, 1, 1, 1::bigint, '', v) FROM public.big"],
     "_personal_count": ["SELECT discreet._personal_count(id, true) FROM public.big"],
     "_personal_paid": ["SELECT discreet._personal_paid(repeat('x', 100000000))"],
@@ -236,8 +280,8 @@ ENTRIES: dict[str, str | list[str]] = {
     "ptable": ["SELECT discreet.ptable(30, 100, 100)"],
     "microaggregate": ["SELECT discreet.microaggregate('public.big', '{x,v}', 3, 'public.r')"],
     "swap": ["SELECT discreet.swap('public.big', '{v}', '{g}', '{t}', 'public.r')"],
-    "suppress": ["SELECT discreet.suppress('public.cell', '{a,b}', 'n', 3, 'public.r')",
-                 "SELECT discreet.suppress('public.wide', '{w}', 'n', 3, 'public.r')"],
+    "suppress": ["SELECT discreet.suppress('public.cell', '{a,b}', 'n', 3, 'public.r', counts => true)",
+                 "SELECT discreet.suppress('public.wide', '{w}', 'n', 3, 'public.r', counts => true)"],
     "audit_cells": ["SELECT discreet.audit_cells('public.published', '{a,b}', 'n')"],
     "controlled_round": ["SELECT discreet.controlled_round('public.cell', '{a,b}', 'n', 5, 'public.r', 'secret',"
                          " seconds => 1)"],
@@ -268,13 +312,24 @@ ENTRIES: dict[str, str | list[str]] = {
     "_remember_release": "what a release tells of itself, of bounded size",
     "_earlier_releases": OF_ONE_OBJECT,
 }  # fmt: skip
-ASKED = ("query", "query_json", "ask", "explain", "lint", "_answer_columns", "create_view", "suggest_bounds")
+ASKED = (
+    "query",
+    "query_json",
+    "ask",
+    "explain",
+    "lint",
+    "_answer_columns",
+    "create_view",
+    "suggest_bounds",
+    "explain_text",
+    "synthesize",
+)
 # beyond what they take, though their arguments are small: too many values, cells, steps
 REFUSED = [
     "SELECT discreet.best_ranges('public.big', 'v', 29000)",
     "SELECT discreet.suppress('public.big', '{id}', NULL, 3, 'public.r')",
     "SELECT discreet.suppress('public.big', '{v,t}', NULL, 3, 'public.r')",
-    "SELECT discreet.suppress('public.wide', '{w}', 'n', 3, 'public.r')",
+    "SELECT discreet.suppress('public.wide', '{w}', 'n', 3, 'public.r', counts => true)",
     "SELECT discreet.mechanism_epsilon(array_fill(0.0002::float8, ARRAY[5000, 5000]))",
     "SELECT discreet.compose_sequential(array_fill(0.1::numeric, ARRAY[5000000]))",
 ]
@@ -282,7 +337,7 @@ REFUSED = [
 
 @pytest.fixture
 def functions(admin: Connection, make_role: MakeRole) -> list[tuple[str, str, bool, bool, list[str]]]:
-    return admin.execute(CALLABLE, {"anybody": make_role("anybody"), "groups": GROUPS}).fetchall()  # type: ignore
+    return admin.execute(CALLABLE, {"anybody": make_role("anybody"), "groups": GROUPS}).fetchall()
 
 
 @contextmanager
@@ -310,6 +365,8 @@ def state_of(connection: Connection, sql: str) -> str:
             return str(error.sqlstate)
         finally:
             if not connection.closed:
+                with suppress(psycopg.errors.QueryCanceled):  # a timeout that came with the end of the statement
+                    connection.execute("ROLLBACK")
                 connection.execute("ROLLBACK")
     return ""
 
@@ -331,7 +388,8 @@ SMALL = {
     "text": "'x'", "text[]": "ARRAY['x']", "numeric[]": "ARRAY[1.0]", "double precision[]": "ARRAY[1.0]::float8[]",
     "jsonb": "'{}'::jsonb", "numeric": "1.0", "integer": "1", "bigint": "1::bigint", "double precision": "1.0::float8",
     "boolean": "true", "regclass": "'pg_class'::regclass", "regrole": "'discreet_analyst'::regrole",
-    "name": "'x'::name", "interval": "'1 day'::interval",
+    "name": "'x'::name", "interval": "'1 day'::interval", "date": "date '2020-01-01'", "bytea": "'x'::bytea",
+    "timestamp with time zone": "timestamptz '2020-01-01'",
 }  # fmt: skip
 TOO_LARGE = {
     "text": f"repeat('x', {MOST_BYTES})",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psycopg
 from dev.cluster import Cluster, throw_away_folder
-from dev.interpreter import pg_config
+from dev.postgresql import pg_config
 from tests.databases import FAST_AND_FORGETFUL
 
 PEOPLE = """
@@ -24,7 +24,12 @@ PEOPLE = """
     SELECT discreet.describe_column('person', 'age', 0, 100);
     CREATE ROLE alice LOGIN;
     SELECT discreet.grant_budget('public.person', 'alice', epsilon => 5);
+    CREATE TABLE patient (id int PRIMARY KEY, illness text);
+    INSERT INTO patient VALUES (1, 'flu');
+    SELECT discreet.create_key('ward', 'secret'), discreet.open_key('ward', 'secret');
+    SELECT discreet.seal_column('patient', 'illness', 'ward');
 """
+ILLNESS = "SELECT discreet.open_key('ward', 'secret'); SELECT illness FROM patient"
 RESPONSES = "SELECT string_agg(smoker::text, '' ORDER BY id) FROM person"
 
 
@@ -78,6 +83,8 @@ def test_after_an_upgrade_all_is_known_that_was_declared_and_spent() -> None:
             assert new.sql("SELECT max(id), bool_and(intact) FROM discreet._charge, discreet.verify_log()") == "2|t"
             new.sql("UPDATE person SET smoker = true")
             assert new.sql(RESPONSES) == responses
+            assert new.sql("SELECT illness IS NULL FROM patient") == "t"
+            assert new.sql(ILLNESS).strip() == "flu"
         finally:
             for cluster in (old, new):
                 cluster.remove()

@@ -18,6 +18,10 @@ EXPECTED = """
  what is protected, and who may ask
  -       -       X       -       -       -       create_dataset()
  -       -       X       -       -       -       protect()
+ -       -       X       -       -       -       alter_protection()
+ -       -       X       -       -       -       propose()
+ -       -       X       -       -       -       adopt()
+ -       -       X       -       -       -       suggest_rows()
  -       -       X       -       -       -       describe_column()
  -       -       X       -       -       -       unprotect()
  -       -       X       -       -       -       grant_budget()
@@ -31,8 +35,12 @@ EXPECTED = """
  -       r       r       r       -       -       datasets
  -       r       r       r       -       -       protected_tables
  -       r       r       r       -       -       protected_columns
+ -       r       r       r       -       -       catalog
+ -       r       -       -       -       -       _information_tables
+ -       r       -       -       -       -       _information_columns
  -       r       r       r       -       -       exempt_views
  -       r       r       r       -       -       budget_status
+ -       r       r       r       -       -       last_answer
  -       r       r       r       -       -       charges
  -       r       r       r       -       -       refusals
  -       -       r       r       -       -       accuracy
@@ -42,12 +50,18 @@ EXPECTED = """
  -       X       X       -       -       -       query()
  -       X       X       -       -       -       query_json()
  -       X       X       -       -       -       explain()
+ -       X       X       -       -       -       explain_text()
  -       X       X       -       -       -       ask()
  -       X       X       -       -       -       lint()
  -       X       X       -       -       -       create_view()
  -       X       X       -       -       -       _answer_columns()
  -       X       X       -       -       -       suggest_bounds()
+ -       X       X       -       -       -       synthesize()
+ -       X       X       -       -       -       synthesis_report()
  -       X       X       -       -       -       _parameter()
+ -       X       X       -       -       -       _clock()
+ -       X       X       -       -       -       _as_of()
+ -       X       X       -       -       -       round_time()
  -       X       X       -       -       -       bucket()
  -       X       X       -       -       -       dp_count()
  -       X       X       -       -       -       dp_count_distinct()
@@ -76,10 +90,12 @@ EXPECTED = """
  -       -       X       -       -       -       mls_define()
  -       -       X       -       -       -       mls_clear()
  -       -       X       -       -       -       mls_table()
+ -       -       X       -       -       -       mls_rule()
  -       -       X       -       -       -       mls_reference()
  -       -       X       -       -       -       mls_drop()
  -       -       X       -       -       -       mls_plain()
  -       -       -       -       X       -       mls_declassify()
+ -       -       -       -       X       -       mls_relabel()
  -       -       -       -       X       -       mls_purge()
  -       -       -       -       -       -       _is_needed()
  X       X       X       X       X       X       mls_uplevel()
@@ -96,6 +112,7 @@ EXPECTED = """
  X       X       X       X       X       X       _instances()
  X       X       X       X       X       X       _is_single()
  X       X       X       X       X       X       _is_trusted()
+ -       -       -       -       -       -       _may_write_at()
  X       X       X       X       X       X       _label()
  X       X       X       X       X       X       _label_bits()
  X       X       X       X       X       X       _random_id()
@@ -142,6 +159,39 @@ EXPECTED = """
  -       -       -       -       -       -       _secret_holder
  -       -       -       -       -       -       _new_key()
  -       -       -       -       -       -       _own_secret()
+ sealed columns
+ X       X       X       X       X       X       open_key()
+ X       X       X       X       X       X       close_key()
+ -       -       X       -       -       -       create_key()
+ -       -       X       -       -       -       rotate_key()
+ -       -       X       -       -       -       grant_key()
+ -       -       X       -       -       -       revoke_key()
+ -       -       X       -       -       -       seal_column()
+ -       -       X       -       -       -       unseal_column()
+ -       -       X       -       -       -       renew_column_key()
+ -       -       X       -       -       -       reseal_column()
+ -       -       r       r       -       -       keys
+ -       -       r       r       -       -       sealed_columns
+ X       X       X       X       X       X       _seal()
+ X       X       X       X       X       X       _unseal()
+ X       X       X       X       X       X       _seal_search()
+ X       X       X       X       X       X       _seal_search_many()
+ X       X       X       X       X       X       _is_unsealed()
+ X       X       X       X       X       X       _closed_key()
+ -       -       -       -       -       -       _require_server_key()
+ -       -       -       -       -       -       _is_sealed_table()
+ X       X       X       X       X       X       _sealed_row()
+ X       X       X       X       X       X       _sealed_version()
+ X       X       X       X       X       X       _sealed_insert()
+ -       -       -       -       -       -       _key
+ -       -       -       -       -       -       _key_holder
+ -       -       -       -       -       -       _data_key
+ -       -       -       -       -       -       _sealed_column
+ -       -       -       -       -       -       _new_data_key()
+ -       -       -       -       -       -       _seals_type()
+ -       -       -       -       -       -       _let_spill()
+ -       -       -       -       -       -       _as_owner()
+
  randomised responses
  -       X       X       X       -       -       rr()
  -       X       X       X       -       -       rr_bits()
@@ -197,7 +247,9 @@ EXPECTED = """
 
  called by views with the rights of the reader
  -       X       X       X       -       -       _direct_readers()
+ -       X       X       X       -       -       _unit_text()
  -       X       X       X       -       -       _relation_family()
+ -       X       X       X       -       -       _sealed_twin()
  -       X       X       X       -       -       _sees_all()
  -       X       X       X       -       -       _zcdp_epsilon_spent()
 
@@ -205,10 +257,18 @@ EXPECTED = """
  -       -       -       -       -       X       _ledger_ping()
  -       -       -       -       -       X       _ledger_describe()
  -       -       -       -       -       X       _ledger_recall()
+ -       X       X       X       -       -       _last_answer()
+ -       X       X       X       -       -       _catalog()
+ -       X       X       X       -       -       _askable_tables()
+ -       X       X       X       -       -       _askable_columns()
+ -       -       -       -       -       X       _ledger_create_dataset()
+ -       -       -       -       -       X       _ledger_charge_curation()
  -       -       -       -       -       X       _ledger_charge_question()
  -       -       -       -       -       X       _ledger_left()
  -       -       -       -       -       X       _ledger_shortage()
  -       -       -       -       -       X       _ledger_charge_aggregates()
+ -       -       -       -       -       X       _ledger_charge_together()
+ -       -       -       -       -       X       _ledger_price_aggregates()
  -       -       -       -       -       X       _ledger_store()
  -       -       -       -       -       -       _drop_answers()
  -       -       -       -       -       -       _run_as()
@@ -252,6 +312,7 @@ EXPECTED = """
  -       -       -       -       -       -       _label_part
  -       -       -       -       -       -       _label_spent
  -       -       -       -       -       -       _multilevel_reference
+ -       -       -       -       -       -       _multilevel_rule
  -       -       -       -       -       -       _multilevel_table
  -       -       -       -       -       -       _past_protection
  -       -       -       -       -       -       _personal_budget
@@ -268,6 +329,7 @@ EXPECTED = """
  -       -       -       -       -       -       _caller()
  -       -       -       -       -       -       _charge()
  -       -       -       -       -       -       _charge_hash()
+ -       -       -       -       -       -       _charge_together()
  -       -       -       -       -       -       _count_final()
  -       -       -       -       -       -       _count_transition()
  -       -       -       -       -       -       _distinct_combine()
@@ -289,6 +351,8 @@ EXPECTED = """
  -       -       -       -       -       -       _load_before_ddl()
  -       -       -       -       -       -       _holds_budget()
  -       -       -       -       -       -       _guards()
+ -       -       -       -       -       -       _unit_column()
+ -       -       -       -       -       -       _constants()
  -       -       -       -       -       -       _insert_root()
  -       -       -       -       -       -       _is_multilevel()
  -       -       -       -       -       -       _is_multilevel_table()
@@ -308,24 +372,58 @@ EXPECTED = """
  X       X       X       X       X       X       _cut()
  X       X       X       X       X       X       _padded()
  X       X       X       X       X       X       _floating()
+ X       X       X       X       X       X       _seconds()
+ X       X       X       X       X       X       _date()
  X       X       X       X       X       X       _double()
  X       X       X       X       X       X       _real()
  -       -       -       -       -       -       _named_relations()
+ -       -       -       -       -       -       _relations_below()
  -       -       -       -       -       -       _named_types()
  -       -       -       -       -       -       _one_row_per_person()
  -       -       -       -       -       -       _single_columns()
  -       -       -       -       -       -       _files_of()
+ -       -       -       -       -       -       _never_null()
  -       -       -       -       -       -       _start_as()
  -       -       -       -       -       -       _priced_aggregates()
  -       -       -       -       -       -       _shortage()
  -       -       -       -       -       -       _check_questions()
+ -       -       -       -       -       -       _check_view()
+ -       -       -       -       -       -       _is_hidden()
+ -       -       -       -       -       -       _askable()
+ -       -       -       -       -       -       _bound_text()
+ -       -       -       -       -       -       _adoptable()
+ -       -       -       -       -       -       _adopt_declared()
  -       -       -       -       -       -       _delta_text()
  -       -       -       -       -       -       _columns_named()
+ -       -       -       -       -       -       _unit_path()
+ -       -       -       -       -       -       _margin()
+ -       -       -       -       -       -       _margin_plus()
+ -       -       -       -       -       -       _margin_minus()
+ -       -       -       -       -       -       _margin_times()
+ -       -       -       -       -       -       _margin_over()
+ -       -       -       -       -       -       _margin_abs()
+ -       -       -       -       -       -       _margin_sqrt()
+ -       -       -       -       -       -       _margin_rounded()
+ -       -       -       -       -       -       _margin_extreme()
+ -       -       -       -       -       -       _margin_either()
+ -       -       -       -       -       -       _margin_exact()
+ -       -       -       -       -       -       _margin_sum()
+ -       -       -       -       -       -       _margin_rank()
+ -       -       -       -       -       -       _margin_part()
+ -       -       -       -       -       -       _margin_error()
  -       -       -       -       -       -       _people_above()
  -       -       -       -       -       -       _people_named()
  -       -       -       -       -       -       _references_others()
  -       -       -       -       -       -       _wrong_unit()
  X       X       X       X       X       X       _people()
+ X       X       X       X       X       X       _synthesis_code()
+ X       X       X       X       X       X       _synthesis_count()
+ -       -       -       -       -       -       _synthesis_combine()
+ -       -       -       -       -       -       _synthesis_deserialize()
+ -       -       -       -       -       -       _synthesis_final()
+ -       -       -       -       -       -       _synthesis_serialize()
+ -       -       -       -       -       -       _synthesis_transition()
+ -       -       -       -       -       -       _synthesis_write()
  -       -       -       -       -       -       _people_combine()
  -       -       -       -       -       -       _people_deserialize()
  -       -       -       -       -       -       _people_final()
@@ -364,6 +462,9 @@ EXPECTED = """
  -       -       -       -       -       -       _sum_final()
  -       -       -       -       -       -       _sum_serialize()
  -       -       -       -       -       -       _sum_transition()
+ -       -       -       -       -       -       _tree_calls()
+ -       -       -       -       -       -       _tree_columns()
+ -       -       -       -       -       -       _tree_is_union()
  -       -       -       -       -       -       _unique_combinations()
  -       -       -       -       -       -       _view_definition()
 """

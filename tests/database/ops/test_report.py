@@ -59,7 +59,7 @@ def test_accuracy_is_that_of_the_answer(asked: Connection, curator: str) -> None
         " WHERE o ->> 'column' = 'count'",
         [QUESTION],
     ).fetchall()
-    assert ("people", "count", "count", 3, count) in rows
+    assert ("people", "count", "count", 4, count) in rows
     assert sorted(row[2] for row in rows) == ["avg", "count"]
 
 

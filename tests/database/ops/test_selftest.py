@@ -133,7 +133,8 @@ def test_questions_that_are_refused_are_told_of(admin: Connection) -> None:
         CREATE TABLE child (parent int);
         INSERT INTO child VALUES (1);
         SELECT discreet.create_dataset('d', 1);
-        SELECT discreet.protect('parent', 'who', 'd'), discreet.protect('child', 'parent', 'd');
+        SELECT discreet.protect('parent', 'who', 'd', max_rows => 1),
+               discreet.protect('child', 'parent', 'd', max_rows => 1);
         SELECT discreet.describe_column('child', 'parent', categories => '{1,2}');
         """
     )

@@ -19,7 +19,7 @@ PAY = """
 
 def crowd(village: Village, people: int, **options: object) -> None:
     rows = f"SELECT n FROM generate_series(1, {people}) n"
-    village.protect("someone", "id bigint PRIMARY KEY", rows, **options)
+    village.protect("someone", "id bigint PRIMARY KEY", rows, **options)  # type: ignore[arg-type]
     village.admin.execute("SELECT discreet.describe_column('someone', 'id', 0, 1)")
 
 

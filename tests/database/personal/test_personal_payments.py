@@ -170,5 +170,5 @@ def test_more_rows_of_a_person_than_a_byte_can_count(village: Village) -> None:
 def test_noise_is_for_one_row(village: Village) -> None:
     village.protect("visit", "id int, cost int", "VALUES (1, 1)", max_rows=50, max_groups=7)
     (told,) = village.nora.execute("SELECT discreet.explain('SELECT count(*) FROM visit', 0.1)").fetchone() or ()
-    assert (told["policy"], told["outputs"][0]["scale"], told["epsilon"]) == ("personal", "10", "0.1")  # type: ignore[index]
-    assert "epsilon for each own row that takes part, at most 50" in told["paid_by"]  # type: ignore[index]
+    assert (told["policy"], told["outputs"][0]["scale"], told["epsilon"]) == ("personal", "10", "0.1")
+    assert "epsilon for each own row that takes part, at most 50" in told["paid_by"]

@@ -147,7 +147,8 @@ def test_a_budget_that_is_rolled_back_was_never_set(village: Village) -> None:
 def test_a_budget_without_sense_is_refused(village: Village, arguments: str, code: str, message: str) -> None:
     village.protect("counted", "id int", "VALUES (1)")
     village.admin.execute(
-        "CREATE TABLE other (id int); SELECT discreet.protect('other', 'id', epsilon => 1); CREATE TABLE open (id int)"
+        "CREATE TABLE other (id int); SELECT discreet.protect('other', 'id', epsilon => 1, max_rows => 1);"
+        "CREATE TABLE open (id int)"
     )
     with refused(code, message, ""):
         village.admin.execute(f"SELECT discreet.set_personal_budget({arguments})".encode())
@@ -200,7 +201,8 @@ def test_a_table_that_cannot_have_personal_budgets_is_refused(village: Village, 
         CREATE TABLE t (id int, place float8, spelled text COLLATE alike);
         CREATE TABLE u (id int);
         SELECT discreet.create_dataset('mixed', 1), discreet.create_dataset('rho', 1, 1e-6, 'zcdp'),
-               discreet.create_dataset('both', 1, 0, 'pure', 'bounded'), discreet.protect('u', 'id', 'mixed');
+               discreet.create_dataset('both', 1, 0, 'pure', 'bounded'),
+               discreet.protect('u', 'id', 'mixed', max_rows => 1);
         """
     )
     with refused("22023", message, ""):

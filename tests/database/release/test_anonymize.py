@@ -75,7 +75,7 @@ def test_only_what_was_named_is_published(people: Connection, method: str) -> No
         " WHERE attrelid = 'hr.released'::regclass AND attnum > 0 ORDER BY attnum"
     ).fetchall()
     assert [name for name, _ in columns] == ["age", "zip", "sex", "job", "disease", "salary"]
-    assert dict(columns)["salary"] == "numeric"
+    assert dict(columns)["salary"] == "numeric"  # type: ignore[index]
     total = one(people, "SELECT sum(salary) FROM hr.released r")
     assert total <= one(people, "SELECT sum(salary) FROM hr.person")
 

@@ -176,7 +176,7 @@ def test_a_release_view_with_l_hides_classes_of_few_values(people: Connection) -
 
 
 def test_a_view_over_a_protected_table_says_who_reads_it_how(people: Connection) -> None:
-    people.execute("SELECT discreet.protect('person', 'id', epsilon => 1)")
+    people.execute("SELECT discreet.protect('person', 'id', epsilon => 1, max_rows => 1)")
     heard = notices(people)
     people.execute("SELECT discreet.create_release_view('shown', 'person', '{age}', 3)")
     assert [message for _, message, _ in heard] == [

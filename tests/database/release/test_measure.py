@@ -154,7 +154,9 @@ def test_equal_values_are_one_sensitive_value_but_a_reader_tells_their_classes_a
 
 def test_the_risk_of_a_table_is_listed(admin: Connection) -> None:
     admin.execute(AGES)
-    risk = dict(admin.execute("SELECT * FROM discreet.disclosure_risk('person', '{age,province}', 1000)").fetchall())
+    risk: dict[str, float] = dict(
+        admin.execute("SELECT * FROM discreet.disclosure_risk('person', '{age,province}', 1000)").fetchall()
+    )
     assert (risk["rows"], risk["sample uniques"], risk["prosecutor risk, highest"]) == (18, 18, 1)
     assert risk["special uniques by age"] == 8
     assert risk["special uniques by age, province"] == 10
@@ -171,7 +173,7 @@ def test_the_risk_of_rows_with_null_is_as_asked_for(
 ) -> None:
     admin.execute("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (1), (1), (1), (NULL), (NULL)")
     query = "SELECT * FROM discreet.disclosure_risk('t', '{a}', nulls => %s)"
-    risk = dict(admin.execute(query, [nulls]).fetchall())
+    risk: dict[str, float] = dict(admin.execute(query, [nulls]).fetchall())
     names = ("classes", "sample uniques", "prosecutor risk, highest", "prosecutor risk, average")
     assert tuple(risk[name] for name in names) == pytest.approx(risks)
     assert (risk["rows"], risk.get("special uniques by a")) == (6, 2 if nulls == "conservative" else None)

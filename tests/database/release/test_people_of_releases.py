@@ -72,7 +72,7 @@ def test_all_measures_and_several_columns_count_people(visits: Connection) -> No
 
 
 def test_the_risk_is_that_of_people(visits: Connection) -> None:
-    risk = dict(
+    risk: dict[str, float] = dict(
         visits.execute("SELECT * FROM discreet.disclosure_risk('visit', '{age}', unit => 'patient')").fetchall()
     )
     assert (risk["people"], risk["sample uniques"], risk["prosecutor risk, highest"]) == (5, 1, 1)

@@ -24,7 +24,7 @@ def pseudonym(connection: Connection, value: str = "'Alice'") -> str:
 
 def test_a_pseudonym_is_the_hmac_of_the_value(admin: Connection, carol: Connection, people: str) -> None:
     (row,) = admin.execute("SELECT key FROM discreet._secret_key").fetchall()
-    expected = hmac.new(bytes(row[0]), "pÄnne".encode(), hashlib.sha256).hexdigest()[:32]  # type: ignore[call-overload]
+    expected = hmac.new(bytes(row[0]), "pÄnne".encode(), hashlib.sha256).hexdigest()[:32]
     assert pseudonym(carol, "'Änne'") == expected
 
 

@@ -52,7 +52,7 @@ def table(connection: Connection, name: str, value: str = "n") -> dict[tuple[str
 
 
 def test_a_small_cell_is_hidden_with_three_others_and_the_margins_stay(cells: Connection) -> None:
-    found = report(cells, "suppress('hr.cells', '{region,job}', 'n', 5, 'published')")
+    found = report(cells, "suppress('hr.cells', '{region,job}', 'n', 5, 'published', counts => true)")
     assert found["cells"] == 16
     assert (found["primary"], found["complementary"], found["published"]) == (1, 3, 12)
     assert found["audit"] | {"narrowest": None} == {
@@ -68,7 +68,7 @@ def test_a_small_cell_is_hidden_with_three_others_and_the_margins_stay(cells: Co
 
 
 def test_the_audit_finds_what_a_naive_release_tells_and_nothing_in_ours(cells: Connection) -> None:
-    report(cells, "suppress('hr.cells', '{region,job}', 'n', 5, 'hr.ours')")
+    report(cells, "suppress('hr.cells', '{region,job}', 'n', 5, 'hr.ours', counts => true)")
     cells.execute(
         "CREATE TABLE hr.naive AS SELECT coalesce(region, 'Total') region, coalesce(job, 'Total') job,"
         " CASE WHEN sum(n) >= 5 THEN sum(n) END AS n FROM hr.cells GROUP BY CUBE (region, job)"
@@ -112,9 +112,11 @@ def test_groups_of_a_hierarchy_are_published_and_safe(cells: Connection) -> None
             (7 * c + 5 * j * j + c * j) % 23 AS n FROM generate_series(0, 8) c, generate_series(0, 4) j
         """
     )
-    by_column = report(cells, """suppress('hr.city', '{city,job}', 'n', 4, 'a', '{"city": {"columns": ["state"]}}')""")
+    by_column = report(
+        cells, """suppress('hr.city', '{city,job}', 'n', 4, 'a', '{"city": {"columns": ["state"]}}', counts => true)"""
+    )
     tree = '{"city": {"tree": {"s0": ["c0", "c3", "c6"], "s1": ["c1", "c4", "c7"], "s2": ["c2", "c5", "c8"]}}}'
-    by_tree = report(cells, f"suppress('hr.city', '{{city,job}}', 'n', 4, 'b', '{tree}')")
+    by_tree = report(cells, f"suppress('hr.city', '{{city,job}}', 'n', 4, 'b', '{tree}', counts => true)")
     assert by_column == by_tree
     assert by_column["primary"] > 0
     assert table(cells, "hr.a") == table(cells, "hr.b")
@@ -188,10 +190,32 @@ def test_a_sum_that_is_one_persons_is_hidden_without_a_contributor(
 @pytest.mark.parametrize("change", ["ADD id int GENERATED ALWAYS AS IDENTITY", "ALTER n TYPE numeric"])
 def test_what_may_not_be_a_table_of_counts_is_judged_by_its_rows(cells: Connection, change: str) -> None:
     with cells.transaction(force_rollback=True):
-        assert report(cells, "suppress('hr.cells', '{region,job}', 'n', 2, 'sure')")["contributors"] == "values"
+        counts = "suppress('hr.cells', '{region,job}', 'n', 2, 'sure', counts => true)"
+        assert report(cells, counts)["contributors"] == "values"
         cells.execute(f"CREATE TABLE hr.doubtful AS TABLE hr.cells; ALTER TABLE hr.doubtful {change}")
         found = report(cells, "suppress('hr.doubtful', '{region,job}', 'n', 2, 'unsure')")
         assert (found["contributors"], found["primary"]) == ("rows", 9)
+
+
+def test_a_table_of_sums_is_not_taken_for_one_of_counts(cells: Connection) -> None:
+    """One whole number for each cell: nobody but the caller knows how many people are behind it."""
+    with cells.transaction(force_rollback=True):
+        cells.execute("CREATE TABLE hr.sums AS SELECT region, job, 1000 * n AS paid FROM hr.cells")
+        call = "suppress('hr.sums', '{{region,job}}', 'paid', 5, '{release}'{counts})"
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match="may hold counts or sums"), cells.transaction():
+            report(cells, call.format(release="guessed", counts=""))
+        found = report(cells, call.format(release="rows", counts=", counts => false"))
+        assert found["contributors"] == "rows"
+        assert found["primary"] >= 9
+        cells.execute("ALTER TABLE hr.sums ALTER paid TYPE float8")
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match="does not count people"), cells.transaction():
+            report(cells, call.format(release="fractions", counts=", counts => true"))
+
+
+def test_counts_of_finer_cells_are_added_up(cells: Connection) -> None:
+    with cells.transaction(force_rollback=True):
+        coarse = report(cells, "suppress('hr.cells', '{region}', 'n', 5, 'coarse', counts => true)")
+        assert (coarse["contributors"], coarse["primary"]) == ("values", 0)
 
 
 def test_the_report_says_who_contributes(cells: Connection) -> None:
@@ -226,6 +250,9 @@ def test_the_report_says_who_contributes(cells: Connection) -> None:
         ("'hr.cells', '{region}', 'n', 5, 'o', total => 'North'", "22023", "North"),
         ("'hr.none', '{region}', 'n', 5, 'o'", "22023", "there is nothing in dimension"),
         ("'hr.less', '{region}', 'n', 5, 'o'", "22023", "negative"),
+        ("'hr.cells', '{region,job}', 'n', 5, 'o'", "22023", "may hold counts or sums"),
+        ("'hr.cells', '{region,job}', NULL, 5, 'o', counts => true", "22023", "where no contributor is named"),
+        ("'hr.cells', '{region}', 'n', 5, 'o', contributor => 'job', counts => false", "22023", "where no contributor"),
     ],
 )
 def test_what_makes_no_sense_is_refused_and_leaves_nothing(
@@ -263,19 +290,21 @@ def test_it_tells_how_far_it_is_and_can_be_cancelled(shared: Database, cells: Co
     watcher = shared.connect()
     heard = notices(cells)
 
+    def hides(message: tuple[object, ...]) -> bool:
+        return message[0] == "NOTICE" and "hiding cells" in str(message[1])
+
     def cancel() -> None:
         deadline = time.monotonic() + 60
-        while not heard and time.monotonic() < deadline:
+        while not any(map(hides, heard)) and time.monotonic() < deadline:
             time.sleep(0.05)
         watcher.execute("SELECT pg_cancel_backend(%s)", [pid])
 
     thread = threading.Thread(target=cancel)
     thread.start()
     with pytest.raises(psycopg.errors.QueryCanceled):
-        cells.execute("SELECT discreet.suppress('hr.large', '{a,b,c}', 'n', 5, 'o')")
+        cells.execute("SELECT discreet.suppress('hr.large', '{a,b,c}', 'n', 5, 'o', counts => true)")
     thread.join()
-    assert heard[0][0] == "NOTICE"
-    assert "hiding cells" in str(heard[0][1])
+    assert any(map(hides, heard))
     assert cells.execute("SELECT to_regclass('hr.o')").fetchall() == [(None,)]
 
 

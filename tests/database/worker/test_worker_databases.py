@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 
 import psycopg
 import pytest
 from dev.cluster import Cluster
-from tests.database.worker.asking import WAYS, Town, ask
+from dev.postgresql import pg_config
+from tests.database.waiting import waited_for
+from tests.database.worker.asking import WAYS, Asking, Town, ask, is_blocked
 from tests.databases import Connection, Database, MakeRole, created
+from tests.messages import refused
 
 numbers = count(1)
+LEDGERS = """
+    SELECT pid FROM pg_stat_activity WHERE backend_type = 'discreet ledger' AND datname = current_database()
+"""
 
 
 @pytest.fixture
@@ -140,3 +147,82 @@ def test_two_databases_are_asked_at_once_and_each_charges_its_own(asked: Town, t
         for way, session in sessions:
             ask(session, way)
     assert tuple(each.charged() for each in towns) == tuple(then + 3 * len(WAYS) for then in before)
+
+
+def test_an_owner_drops_a_database_by_force_while_sessions_ask_on(
+    asked: Town, outside: Connection, make_role: MakeRole
+) -> None:
+    """Workers that sessions start again are no processes that an owner may not end."""
+    owner = make_role("olga")
+    outside.execute(f"GRANT {asked.analyst}, {asked.reader} TO {owner}")
+    outside.execute(f"ALTER DATABASE {asked.database.name} OWNER TO {owner}")
+    sessions = [asked.asker("query()") for _ in range(4)]
+    questions = [Asking(lambda one=one: [ask(one, "query()") for _ in range(10_000)]) for one in sessions]  # type: ignore[misc]
+    with psycopg.connect(asked.database.cluster.dsn(user=owner), autocommit=True) as olga:
+        waited_for(lambda: dropped(olga, asked.database.name))
+    assert all(question.end() in {"57P01", None} for question in questions)
+    assert not exists(outside, asked.database.name)
+
+
+def dropped(session: Connection, name: str) -> bool:
+    try:
+        session.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    except (psycopg.errors.ObjectInUse, psycopg.errors.InsufficientPrivilege):
+        return False
+    return True
+
+
+def test_a_charge_that_waits_for_a_line_is_left_to_the_next_ledger_worker(asked: Town, outside: Connection) -> None:
+    """A copy that fails, since sessions are connected, dismisses the workers while the charge waits."""
+    session, locker, number = asked.asker("an aggregate"), asked.database.connect(autocommit=False), next(numbers)
+    ask(session, "an aggregate")
+    locker.execute("SELECT FROM discreet._budget WHERE dataset = 'citizens' FOR UPDATE")
+    question = Asking(lambda: ask(session, "an aggregate", number=900_000_000 + number))
+    with asked.database.connect() as admin:
+        waited_for(lambda: is_blocked(admin, locker) or not question.is_alive())
+        before = set(admin.execute(LEDGERS).fetchall())
+        copy = Asking(
+            lambda: outside.execute(f"CREATE DATABASE {asked.database.name}_copy TEMPLATE {asked.database.name}")
+        )
+        waited_for(lambda: bool(set(admin.execute(LEDGERS).fetchall()) - before))
+        locker.rollback()
+        assert question.end() == "answered"
+        assert copy.end() == "55006"
+    assert asked.charges_of(900_000_000 + number) == 1
+    asked.charged()
+
+
+# a question that no step of the new version takes
+NEW = """
+    if b"777777777" in message:
+        raise NotImplementedError
+    return watched_step"""
+
+
+@pytest.fixture
+def upgrade(admin: Connection) -> Iterator[str]:
+    """A version after the installed one, whose script replaces the step of a gate worker, as each upgrade does."""
+    ((version, step),) = admin.execute(
+        "SELECT extversion, pg_get_functiondef(p.oid) FROM pg_extension, pg_proc p"
+        " WHERE extname = 'discreet' AND p.proname = '_worker_step'"
+    ).fetchall()
+    script = Path(pg_config("--sharedir")) / "extension" / f"discreet--{version}--{version}.next.sql"
+    script.write_text(step.replace("\n    return watched_step", NEW) + ";\n")
+    yield f"{version}.next"
+    script.unlink()
+
+
+def test_sessions_ask_the_new_version_once_the_extension_was_updated(
+    town: Town, admin: Connection, upgrade: str
+) -> None:
+    """Modules of the old version are loaded in the gate workers: these leave, and others begin with the new ones."""
+    sessions = {way: town.asker(way) for way in WAYS}
+    for way, session in sessions.items():
+        ask(session, way)
+    admin.execute(f"ALTER EXTENSION discreet UPDATE TO '{upgrade}'")
+    for _ in range(3):
+        with refused("DP007", "the gate failed", "Try again"):
+            ask(sessions["query()"], "query()", number=777_777_777)
+        for way, session in sessions.items():
+            ask(session, way)
+    assert town.charged() == 4 * len(WAYS)

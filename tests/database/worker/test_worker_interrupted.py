@@ -109,6 +109,39 @@ def test_a_question_that_is_interrupted_after_its_charge_is_charged_once(
     assert town.charged() == before + 1
 
 
+RANKED = """
+    SET client_min_messages = warning;
+    CREATE TABLE town.ranked (id int PRIMARY KEY, ward text, income int);
+    INSERT INTO town.ranked SELECT n, n % 800, n FROM generate_series(1, 2400) n;
+    SELECT discreet.protect('town.ranked', 'id', 'citizens');
+    SELECT discreet.describe_column('town.ranked', 'ward',
+                                    categories => (SELECT array_agg(n::text) FROM generate_series(0, 799) n));
+    SELECT discreet.describe_column('town.ranked', 'income', 0, 5000);
+"""
+# Python chooses from nearly as many bins as a question may have
+RANKS = """
+    SELECT discreet.query_json('SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY income) FROM town.ranked
+                                GROUP BY ward', 0.01)
+"""
+
+
+def test_a_worker_that_is_told_to_stop_does_not_go_on_with_its_question(town: Town, admin: Connection) -> None:
+    """As the watchdog of a step tells it to: the same signal ends whatever Python does."""
+    admin.execute(RANKED)
+    session = town.asker("query()")
+    before = town.charged()
+    question = Asking(lambda: session.execute(RANKS))
+    waited_for(lambda: town.charged() == before + 1 or not question.is_alive())
+    while question.is_alive():
+        admin.execute(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND backend_type = 'discreet gate'"
+        )
+        question.join(0.05)
+    assert question.end() == "DP007"
+    ask(session, "query()")
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_question_that_is_rolled_back_stays_charged(town: Town, way: str) -> None:
     session, number = town.asker(way), next(numbers)

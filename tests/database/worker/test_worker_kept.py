@@ -7,8 +7,6 @@ import pytest
 from tests.database.worker.asking import EPSILON, Town
 from tests.databases import Connection
 
-pytestmark = pytest.mark.usefixtures("workers")
-
 QUESTION = f"""
     SELECT * FROM discreet.query($$SELECT street, count(*), sum(h.badge) FROM town.hermit h
         JOIN town.street s ON s.id = h.badge / 1000 GROUP BY street$$, {EPSILON}, fresh => true)

@@ -102,7 +102,6 @@ def test_a_standby_that_refused_questions_answers_them_once_it_is_promoted() -> 
 # -- where workers are built
 
 
-@pytest.mark.usefixtures("workers")
 def test_without_a_free_slot_for_a_worker_questions_are_refused_at_once() -> None:
     with throw_away_cluster(max_worker_processes="0", max_logical_replication_workers="0") as cluster:
         town = built(cluster)
@@ -113,7 +112,6 @@ def test_without_a_free_slot_for_a_worker_questions_are_refused_at_once() -> Non
         town.database.close()
 
 
-@pytest.mark.usefixtures("workers")
 def test_a_library_that_only_sessions_load_says_where_it_must_be_loaded() -> None:
     def ask_each_way(cluster: Cluster) -> None:
         town = built(cluster)

@@ -10,8 +10,6 @@ from tests.database.waiting import waited_for
 from tests.database.worker.asking import WAYS, Asking, Town, ask, is_blocked, numbers
 from tests.databases import Connection
 
-pytestmark = pytest.mark.usefixtures("workers")
-
 MOST_KILOBYTES = 5 * 1024
 WORKERS = """
     SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'discreet%'

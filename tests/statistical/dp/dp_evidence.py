@@ -56,8 +56,10 @@ def measured_epsilon(here: Sample, there: Sample, false_alarm: float, delta: flo
     return math.log(max(ratios.max(), 1e-300))
 
 
-def drawn_side_by_side(draw: Callable[..., Sample], left: Sequence[object], right: Sequence[object]) -> list[Sample]:
+def drawn_side_by_side(
+    draw: Callable[..., Sample], left: Sequence[object], right: Sequence[object]
+) -> tuple[Sample, Sample]:
     """Two samples, each drawn by a process of its own."""
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
-        jobs = [pool.submit(draw, *arguments) for arguments in (left, right)]
-        return [job.result() for job in jobs]
+        first, second = (pool.submit(draw, *arguments) for arguments in (left, right))
+        return first.result(), second.result()

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dp_evidence import Sample, drawn_side_by_side, measured_epsilon
+from tests.statistical.dp.dp_evidence import Sample, drawn_side_by_side, measured_epsilon
 
 from discreet.dp.composition import zcdp_epsilon
 from discreet.dp.grid import Grid

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dp_evidence import Sample, distribution_distance, drawn_side_by_side, proportion_bounds
+from tests.statistical.dp.dp_evidence import Sample, distribution_distance, drawn_side_by_side, proportion_bounds
 
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace
 from discreet.dp.choice import ExponentialChoice
@@ -131,6 +131,6 @@ def test_stated_errors_hold_at_least_95_times_in_100(accounting: str) -> None:
         stated = error_95(kind, grid, price, rows=rows)
         assert stated is not None
         released = release_many(kind, [totals] * (DRAWS // 5), price)
-        inside = sum(abs(number - truth) <= stated for number in released)
+        inside = sum(abs(number - truth) <= stated for number in released)  # type: ignore[operator]
         upper = proportion_bounds(np.array([inside]), len(released), FALSE_ALARM)[1]
         assert upper[0] >= 0.95

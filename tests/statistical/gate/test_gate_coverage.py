@@ -88,7 +88,7 @@ def exact(plan: Plan, case: Case) -> Fraction:
     for aggregate in plan.aggregates:
         salaries = [min(salary, 200_000) for salary in selected(aggregate.measurements[0], case)]
         of_kind = {"count": len(salaries), "avg": Fraction(sum(salaries), max(len(salaries), 1))}
-        numbers.append(Fraction(of_kind.get(aggregate.kind, sum(salaries))))
+        numbers.append(Fraction(of_kind.get(aggregate.kind, sum(salaries))))  # type: ignore[call-overload]
     return case.made(*numbers)
 
 

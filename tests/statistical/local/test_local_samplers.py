@@ -122,7 +122,7 @@ def test_opendp_draws_from_the_same_distribution() -> None:
     drawn = [letters("c") for _ in range(5_000)]
     other = (1 - truth(1.0, 5)) / 4
     found = {letter: drawn.count(letter) for letter in "abcde"}
-    assert fits(found, {letter: truth(1.0, 5) if letter == "c" else other for letter in "abcde"})
+    assert fits(found, {letter: truth(1.0, 5) if letter == "c" else other for letter in "abcde"})  # type: ignore[arg-type]
 
 
 def bound(people: int, gain: float) -> float:

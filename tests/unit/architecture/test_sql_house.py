@@ -18,7 +18,10 @@ from discreet.worker.entry import ENTRIES
 
 ROOT = Path(__file__).resolve().parents[3]
 SQL = ROOT / "sql"
-FEATURES = {"core", "budget", "dp", "gate", "personal", "audited", "local", "mls", "rules", "release", "ops"}
+FEATURES = {
+    "core", "adopt", "budget", "dp", "gate", "personal", "audited", "local", "mls", "rules", "release", "synthesis",
+    "sealed", "ops",
+}  # fmt: skip
 FILES = sorted(SQL.rglob("*.sql"))
 
 # in this order, each on its own line
@@ -34,7 +37,18 @@ THIN_BODY = re.compile(
 # these read the asker's search_path, in which names of the question have their meaning, and then pin their own
 ASKERS_SEARCH_PATH = {
     "discreet." + name
-    for name in ("query", "query_json", "ask", "explain", "lint", "create_view", "_answer_columns", "_check_questions")
+    for name in (
+        "query",
+        "query_json",
+        "ask",
+        "explain",
+        "explain_text",
+        "lint",
+        "create_view",
+        "_answer_columns",
+        "_check_questions",
+        "synthesize",
+    )
 }
 # written in lower case, as functions and values are
 LIKE_NAMES = {"current_user", "session_user", "current_timestamp", "true", "false", "on"}
@@ -166,7 +180,7 @@ def test_every_object_is_made_in_schema_discreet() -> None:
         node = statement.node
         relation = getattr(node, "relation", None) or getattr(node, "view", None)
         if isinstance(node, sql_ast.CreateStmt | sql_ast.ViewStmt | sql_ast.IndexStmt):
-            assert relation.schemaname == "discreet", statement.file
+            assert relation.schemaname == "discreet", statement.file  # type: ignore[union-attr]
 
 
 @each_function
@@ -321,3 +335,18 @@ def test_whatever_reads_texts_of_values_for_a_release_pins_how_they_are_written(
         "anonymize", "create_release_view", "best_ranges", "k_anonymity", "l_diversity", "t_closeness", "measure",
         "disclosure_risk", "suppress", "audit_cells", "controlled_round",
     }  # fmt: skip
+
+
+TREES = (
+    "indexprs|indpred|conbin|adbin|ev_action|ev_qual|prosqlbody|proargdefaults|typdefaultbin|tgqual|polqual|partexprs"
+)
+
+
+@pytest.mark.parametrize(
+    "file", [*FILES, *sorted((ROOT / "plpython" / "src").rglob("*.py"))], ids=lambda file: file.name
+)
+def test_a_tree_of_the_catalogs_is_not_read_as_text(file: Path) -> None:
+    """extension/core_trees.c reads them, by PostgreSQL's own reader of nodes."""
+    text = file.read_text()
+    assert not re.search(rf"\b({TREES})\s*::\s*(pg_catalog\.)?text\b|concat_ws\([^)]*\b({TREES})\b", text)
+    assert not re.search(r":(varattno|varno|funcid|opno|relid|setOperations|aggfnoid|winfnoid)\b", text)

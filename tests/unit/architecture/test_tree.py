@@ -89,8 +89,8 @@ def test_ci_runs_make_test_and_nothing_else() -> None:
 
 
 def test_locked_packages_have_hashes() -> None:
-    for folder in ("plpython", "dev"):
-        lock = (ROOT / folder / "requirements.lock").read_text().replace("\\\n", " ")
+    for file in (*(ROOT / "plpython").glob("*.lock"), *(ROOT / "dev").glob("*.lock")):
+        lock = file.read_text().replace("\\\n", " ")
         packages = [line for line in lock.splitlines() if line.strip() and not line.lstrip().startswith("#")]
         assert packages
         assert [line for line in packages if "==" not in line or "--hash=sha256:" not in line] == []

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from discreet.core import curation
-from discreet.core.curation import Caller, Catalog, Column, Neighbour, Past, Relation, WrongUnit
+from discreet.core.curation import Caller, Catalog, Column, Neighbour, Parent, Past, Relation, WrongUnit
 from discreet.core.declarations import ColumnDescription, Dataset, Policy
 from discreet.core.errors import DiscreetError
 
@@ -31,6 +31,8 @@ class Table:
     dataset: str | None = None
     past: Past | None = None
     policy: Policy | None = None
+    parent: Parent | None = None
+    references: dict[tuple[str, str], str] = field(default_factory=dict)
     descriptions: dict[str, ColumnDescription] = field(default_factory=dict)
 
 
@@ -53,6 +55,12 @@ class CatalogInMemory:
 
     def caller(self) -> Caller:
         return self.who
+
+    def require_server_keys(self, relation: Relation) -> None:
+        pass
+
+    def sealed_obstacle(self, relation: Relation) -> str | None:
+        return None
 
     def lock(self) -> None:
         self.locked = True
@@ -100,6 +108,16 @@ class CatalogInMemory:
         policy = self.table(relation).policy
         return None if policy is None else policy.policy
 
+    def protection(self, relation: Relation) -> Policy | None:
+        return self.table(relation).policy
+
+    def one_row_per_person(self, relation: Relation) -> bool:
+        policy = self.table(relation).policy
+        return policy is not None and policy.unit == "id"
+
+    def set_limits(self, relation: Relation, policy: Policy) -> None:
+        self.table(relation).policy = policy
+
     def linked(self, relation: Relation) -> list[Neighbour]:
         table = self.table(relation)
         people = [(name, True) for name in table.linked_to] + [(name, False) for name in table.looked_up_by]
@@ -140,9 +158,24 @@ class CatalogInMemory:
         self.datasets[dataset.name] = dataset
         self.owners[dataset.name] = self.who.name
 
-    def add_protection(self, relation: Relation, dataset: str | None, policy: Policy) -> None:
+    def unit(self, relation: Relation) -> str | None:
         table = self.table(relation)
-        table.dataset, table.policy = dataset, policy
+        if table.policy is None or table.policy.unit is None:
+            return None
+        if table.parent is None:
+            return table.policy.unit
+        (column, *way) = (self.unit(table.parent.relation) or "").split(" -> ", 1)
+        return " -> ".join([table.policy.unit, f"{table.parent.relation.quoted_name}.{column}", *way])
+
+    def referenced_key(self, relation: Relation, column: str, parent: Relation) -> str | None:
+        return self.table(relation).references.get((column, parent.quoted_name))
+
+    def children(self, relation: Relation) -> list[str]:
+        return [name for name, table in self.tables.items() if table.parent and table.parent.relation == relation]
+
+    def add_protection(self, relation: Relation, dataset: str | None, policy: Policy, parent: Parent | None) -> None:
+        table = self.table(relation)
+        table.dataset, table.policy, table.parent = dataset, policy, parent
         if dataset is not None:
             table.past = Past(dataset, policy.unit if policy.policy == "personal" else None)
 
@@ -498,7 +531,7 @@ def test_a_superuser_moves_a_table_to_another_dataset(catalog: CatalogInMemory) 
 
 
 def by_themselves(unit: str = "id") -> Policy:
-    return Policy(unit, "personal", unit_epsilon=ONE)
+    return Policy(unit, "personal", unit_epsilon=ONE, max_rows=1)
 
 
 def test_people_who_have_paid_are_named_as_before(catalog: CatalogInMemory) -> None:
@@ -657,8 +690,8 @@ def test_text_has_no_bounds(catalog: CatalogInMemory) -> None:
     protect(catalog, epsilon=ONE)
     assert refusal(describe, catalog, "dept", lower=ONE, upper=ONE) == (
         "22023",
-        'column "dept" is of type text, which has no numeric bounds',
-        "Numbers, dates (as days since 1970-01-01) and timestamps (as seconds since then) have.",
+        'column "dept" is of type text, which has no bounds',
+        "Numbers, dates and timestamps have bounds: lower => 0, upper => 120, or lower => date '2020-01-01'.",
     )
 
 
@@ -800,3 +833,80 @@ def test_people_whose_names_are_written_down_have_names_of_built_in_types(policy
     wished = Policy("mood", policy, unit_epsilon=Decimal(1) if policy == "personal" else None)
     told = refusal(protect, catalog, epsilon=ONE, policy=wished)
     assert "column mood is of type hr.mood" in str(told)
+
+
+def test_how_many_rows_of_a_person_count_is_said_where_the_unit_is_not_unique(catalog: CatalogInMemory) -> None:
+    assert refusal(protect, catalog, epsilon=ONE, policy=Policy("dept")) == (
+        "22023",
+        "max_rows is missing: column dept of hr.employee is not unique and NOT NULL, so a person may have many rows",
+        "Give max_rows, the most rows of one person that count in a group. For a private proposal: "
+        "SELECT discreet.create_dataset('hr.employee', 1); "
+        "SELECT * FROM discreet.suggest_rows('hr.employee', 'dept', 'hr.employee', 0.1);",
+    )
+
+
+def test_the_proposal_of_rows_is_paid_by_the_dataset_that_is_named(catalog: CatalogInMemory) -> None:
+    catalog.add_dataset(Dataset("people", ONE, Decimal(0)))
+    _, _, hint = refusal(protect, catalog, dataset="people", policy=Policy("dept"))
+    assert hint is not None
+    assert hint.endswith("proposal: SELECT * FROM discreet.suggest_rows('hr.employee', 'dept', 'people', 0.1);")
+
+
+def test_limits_are_altered_one_by_one(catalog: CatalogInMemory) -> None:
+    protect(catalog, epsilon=ONE, policy=Policy("dept", max_rows=3, max_epsilon=ONE))
+    describe(catalog, "id", lower=ONE, upper=ONE)
+    curation.alter_protection(catalog, "hr.employee", None, None, 7, None, Decimal(0))
+    kept = catalog.tables["hr.employee"]
+    assert kept.policy == Policy("dept", max_rows=3, max_epsilon=ONE, max_total_rows=7, max_delta=Decimal(0))
+    assert list(kept.descriptions) == ["id"]
+
+
+def test_limits_are_altered_within_reason(catalog: CatalogInMemory) -> None:
+    def alter(rows: int | None = None, total: int | None = None) -> None:
+        curation.alter_protection(catalog, "hr.employee", rows, None, total, None, None)
+
+    assert refusal(alter) == ("42704", "hr.employee is not protected", "Call discreet.protect() first.")
+    protect(catalog, policy=by_themselves())
+    assert refusal(alter, 0)[1] == "max_rows is 0, but must be at least 1"
+    assert refusal(alter, 1, 5)[1] == "max_total_rows belongs to policy 'noisy', not to 'personal'"
+    catalog.add("hr.dept")
+    protect(catalog, "hr.dept", policy=Policy(None, "public"))
+    public = refusal(curation.alter_protection, catalog, "hr.dept", 2, None, None, None, None)
+    assert public[1] == "hr.dept is public, and has no limits"
+
+
+@pytest.mark.parametrize(
+    ("column", "declared", "problem"),
+    [
+        ("dept", {"others": "rest"}, "others is given without categories"),
+        ("dept", {"others": "a", "categories": ("a",)}, "others is 'a', which is a category already"),
+        ("id", {"others": "rest", "categories": ("1",)}, "others is 'rest', which is no value of column \"id\""),
+        ("id", {"others": "01", "categories": ("1",)}, "others is '01', the same value of column \"id\" as"),
+    ],
+)
+def test_the_group_of_all_others_has_a_name_of_its_own(
+    catalog: CatalogInMemory, column: str, declared: dict[str, object], problem: str
+) -> None:
+    protect(catalog, epsilon=ONE)
+    assert refusal(describe, catalog, column, **declared)[1].startswith(problem)
+
+
+def test_bounds_are_read_as_the_type_of_the_column(catalog: CatalogInMemory) -> None:
+    catalog.tables["hr.employee"].columns += [
+        Column("born", "date", True, None),
+        Column("seen", "timestamp with time zone", True, None),
+    ]
+    protect(catalog, epsilon=ONE)
+    found = catalog.tables["hr.employee"].descriptions
+    describe(catalog, "born", lower="1970-01-02", upper="2000-01-01 23:59:00+00")
+    assert (found["born"].lower, found["born"].upper) == (Decimal(1), Decimal(10957))
+    describe(catalog, "seen", lower="1970-01-02", upper="1970-01-02 01:00:00.5+01")
+    assert (found["seen"].lower, found["seen"].upper) == (Decimal(86400), Decimal("86400.5"))
+    describe(catalog, "id", lower="0", upper=" 12 ")
+    assert (found["id"].lower, found["id"].upper) == (Decimal(0), Decimal(12))
+    for end in ("infinity", "yesterday", "0044-03-15 BC"):
+        assert refusal(describe, catalog, "born", lower=end, upper="2000-01-01")[1] == (
+            f"lower is '{end}', which is no date"
+        )
+    reversed_ends = refusal(describe, catalog, "born", lower="2000-01-02", upper="2000-01-01")
+    assert reversed_ends[1] == "lower 10958 is above upper 10957"

@@ -16,7 +16,7 @@ import pytest
 from demo import sample_data
 
 SCRIPT = Path(sample_data.__file__)
-DEFAULT_SHA256 = "2d2ca6dcf256e191282e66ad4bbd2cf3e01db01133b55d79767096e61485196d"
+DEFAULT_SHA256 = "488cedff6196d62cc4d0fdcb971eb087f1b0655376b5866ba9179b2aeecfbfe4"
 
 Row = dict[str, str | None]
 Tables = dict[str, list[Row]]

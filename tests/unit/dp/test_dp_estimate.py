@@ -18,7 +18,7 @@ from discreet.dp.totals import Histogram, Totals
 FINE = (Fraction(1, 10**6),) * 3
 
 bounds = st.tuples(st.decimals(-1000, 1000, places=3), st.decimals(-1000, 1000, places=3)).map(sorted)
-grids = bounds.map(lambda pair: Grid.fit(*pair))
+grids = bounds.map(lambda pair: Grid.fit(*pair))  # type: ignore[arg-type]
 noisy_parts = st.tuples(st.integers(-(10**6), 10**6), st.integers(-(2**70), 2**70), st.integers(-(2**120), 2**120))
 spreads = st.tuples(*[st.fractions(min_value=Fraction(1, 1000), max_value=2**100)] * 3)
 
@@ -93,7 +93,7 @@ def test_what_needs_bounds_is_refused_without(kind: Kind) -> None:
 def test_totals_and_histograms_are_checked() -> None:
     for broken in ({"count": -1}, {"count": 1, "squares": -1}):
         with pytest.raises(InvalidParameterError):
-            Totals(**broken)
+            Totals(**broken)  # type: ignore[arg-type]
     for counts, lower, upper in (((), 0, 1), ((-1,), 0, 1), ((1,), 1, 0)):
         with pytest.raises(InvalidParameterError):
             Histogram(counts, Fraction(lower), Fraction(upper))

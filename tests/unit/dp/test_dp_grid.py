@@ -43,7 +43,7 @@ def test_bounds_without_meaning_are_refused(lower: object, upper: object) -> Non
 @settings(deadline=None)
 @given(bounds)
 def test_grid_integers_have_at_most_forty_bits_and_use_them(pair: list[Decimal]) -> None:
-    grid = Grid.fit(*pair)
+    grid = Grid.fit(*pair)  # type: ignore[arg-type]
     assert grid.reach <= 2**40
     assert grid.reach >= 2**39 - 1 or pair == [0, 0]
 
@@ -51,7 +51,7 @@ def test_grid_integers_have_at_most_forty_bits_and_use_them(pair: list[Decimal])
 @settings(deadline=None)
 @given(bounds, st.fractions(min_value=0, max_value=1))
 def test_a_value_within_bounds_is_off_by_at_most_half_a_step(pair: list[Decimal], share: Fraction) -> None:
-    grid = Grid.fit(*pair)
+    grid = Grid.fit(*pair)  # type: ignore[arg-type]
     value = Fraction(pair[0]) + share * (Fraction(pair[1]) - Fraction(pair[0]))
     error = abs(grid.place(value) * grid.step - value)
     inside = grid.lower * grid.step <= value <= grid.upper * grid.step
@@ -61,7 +61,7 @@ def test_a_value_within_bounds_is_off_by_at_most_half_a_step(pair: list[Decimal]
 @settings(deadline=None)
 @given(bounds, st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**12), max_value=10**12))
 def test_every_value_lands_on_the_grid(pair: list[Decimal], value: Decimal) -> None:
-    grid = Grid.fit(*pair)
+    grid = Grid.fit(*pair)  # type: ignore[arg-type]
     assert grid.lower <= grid.place(value) <= grid.upper
 
 

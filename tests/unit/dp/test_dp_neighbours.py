@@ -25,7 +25,7 @@ values = st.none() | st.fractions(min_value=-30, max_value=40, max_denominator=5
 rows = st.tuples(st.sampled_from(GROUPS), values)
 tables = st.lists(rows, max_size=8)
 bounds = st.tuples(st.integers(-25, 25), st.integers(-25, 25)).map(sorted)
-grids = st.tuples(bounds, st.sampled_from([3, 6, 40])).map(lambda drawn: Grid.fit(*drawn[0], bits=drawn[1]))
+grids = st.tuples(bounds, st.sampled_from([3, 6, 40])).map(lambda drawn: Grid.fit(*drawn[0], bits=drawn[1]))  # type: ignore[misc]
 fractions = st.fractions(min_value=0, max_value=1, max_denominator=20)
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.dp.quantile import Side
 from discreet.gate.bins import EqualBins, LogarithmicBins, readable_above, readable_below
 from discreet.gate.intervals import Interval
 
@@ -18,19 +19,28 @@ sizes = st.fractions(min_value=Fraction(1, 10**6), max_value=10**18)
 @pytest.mark.parametrize(
     ("interval", "whole", "expected"),
     [
-        (Interval.of(0, 120), True, EqualBins(Fraction(-1, 2), Fraction(241, 2), 121)),
+        (Interval.of(0, 120), True, EqualBins(Fraction(-1, 2), Fraction(241, 2), 121, True)),
         (Interval.of(0, 120), False, EqualBins(Fraction(0), Fraction(120), 4096)),
-        (Interval.of(Fraction(1, 2), Fraction(5, 2)), True, EqualBins(Fraction(1, 2), Fraction(5, 2), 2)),
+        (Interval.of(Fraction(1, 2), Fraction(5, 2)), True, EqualBins(Fraction(1, 2), Fraction(5, 2), 2, True)),
         (Interval.of(Fraction(1, 3), Fraction(2, 3)), True, EqualBins(Fraction(1, 3), Fraction(2, 3), 4096)),
-        (Interval.of(0, 4095), True, EqualBins(Fraction(-1, 2), Fraction(8191, 2), 4096)),
+        (Interval.of(0, 4095), True, EqualBins(Fraction(-1, 2), Fraction(8191, 2), 4096, True)),
         (Interval.of(0, 4096), True, EqualBins(Fraction(0), Fraction(4096), 4096)),
         (Interval.of(10**15, 10**15 + 5), True, EqualBins(Fraction(10**15), Fraction(10**15 + 5), 4096)),
-        (Interval.of(3, 3), True, EqualBins(Fraction(5, 2), Fraction(7, 2), 1)),
+        (Interval.of(3, 3), True, EqualBins(Fraction(5, 2), Fraction(7, 2), 1, True)),
         (Interval.of(3, 3), False, EqualBins(Fraction(3), Fraction(3), 1)),
     ],
 )
 def test_whole_numbers_of_a_small_range_have_a_bin_each(interval: Interval, whole: bool, expected: EqualBins) -> None:
     assert EqualBins.fit(interval, whole, 4096) == expected
+
+
+def test_the_ends_of_candidates_are_those_of_bins_and_the_bounds() -> None:
+    ages = EqualBins.fit(Interval.of(0, 2), True, 4096)
+    assert [ages.end(chosen, Side.LOWER) for chosen in range(4)] == [0, 0, 1, 2]
+    assert [ages.end(chosen, Side.UPPER) for chosen in range(4)] == [0, 1, 2, 2]
+    halves = EqualBins(Fraction(0), Fraction(1), 2)
+    assert [halves.end(chosen, Side.LOWER) for chosen in range(3)] == [0, 0, Fraction(1, 2)]
+    assert [halves.end(chosen, Side.UPPER) for chosen in range(3)] == [Fraction(1, 2), 1, 1]
 
 
 def test_the_value_of_a_bin_is_its_middle() -> None:

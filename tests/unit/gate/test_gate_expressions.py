@@ -13,9 +13,11 @@ from discreet.gate.expressions import DEEPEST, Expressions
 from discreet.gate.functions import FUNCTIONS
 from discreet.gate.intervals import Interval
 from discreet.gate.names import Names
+from discreet.gate.patterns import LONGEST_MATCHED, LONGEST_SEARCHED
 from discreet.gate.printer import listed, printed
 from discreet.gate.schema import Family
 from discreet.gate.sources import Sources
+from discreet.gate.totality import is_total
 from discreet.gate.tree import Expression
 from discreet.gate.values import LONGEST_KEY, LONGEST_TEXT
 
@@ -48,11 +50,18 @@ def sql(text: str, table: str = "hr.employee") -> str:
         ("sqrt(salary)", (0, 448)),
         ("CASE WHEN dept = 'Sales' THEN salary ELSE -5 END", (-5, 200_000)),
         ("COALESCE(salary, 300000)", (0, 300_000)),
-        ("LEAST(salary, 50000)", (0, 200_000)),
+        ("LEAST(salary, 50000)", (0, 50_000)),
+        ("GREATEST(salary, 50000)", (50_000, 200_000)),
         ("NULLIF(salary, 0)", (0, 200_000)),
         ("salary::int", (-0.5, 200_000.5)),
         ("(gender = 'F')::int", (0, 1)),
-        ("hired - dob", (-3_652_059, 3_652_059)),
+        ("hired - dob", (-50_000, 50_000)),
+        ("extract(epoch FROM hired)", (-20_000 * 86_400, 30_000 * 86_400)),
+        ("power(salary - 7, 2)", (0, 199_993**2)),
+        ("width_bucket(salary, 0, 1000, 10)", (0, 11)),
+        ("least(salary, 5000)", (0, 5000)),
+        ("greatest(least(salary, 5000), 100)", (100, 5000)),
+        ("least(salary, NULL)", (0, 200_000)),
         ("extract(month FROM hired)", (1, 12)),
         ("length(name)", (0, 100_000)),
         ("bucket(salary, 7000)", (0, 196_000)),
@@ -121,6 +130,35 @@ TOTAL = {
     "extract": ("extract(year FROM hired)", MOMENTS),
     "date_part": ("date_part('year', hired)", MOMENTS),
     "date_trunc": ("date_trunc('year', hired)", MOMENTS),
+    "date_bin": ("date_bin('7 days', hired, '2000-01-01')", MOMENTS),
+    "timezone": ("hired::timestamptz AT TIME ZONE 'UTC'", MOMENTS),
+    "age": ("age(hired, dob)", MOMENTS),
+    "date": ("date(hired::timestamp)", MOMENTS),
+    "make_date": ("make_date(salary::int, 1, 1)", NUMBERS),
+    "to_char": ("to_char(hired, 'YYYY-MM')", MOMENTS),
+    "ln": ("ln(salary)", NUMBERS),
+    "log": ("log(2, salary)", NUMBERS),
+    "log10": ("log10(salary)", NUMBERS),
+    "exp": ("exp(salary / 10000)", NUMBERS),
+    "power": ("power(salary, 2)", NUMBERS),
+    "pow": ("pow(salary, 0.5)", NUMBERS),
+    "width_bucket": ("width_bucket(salary, 0, 1000, 10)", NUMBERS),
+    "initcap": ("initcap(name)", TEXTS),
+    "reverse": ("reverse(name)", TEXTS),
+    "md5": ("md5(name)", TEXTS),
+    "octet_length": ("octet_length(name)", TEXTS),
+    "lpad": ("lpad(name, 9)", TEXTS),
+    "rpad": ("rpad(name, 9, 'x')", TEXTS),
+    "starts_with": ("starts_with(name, 'a')", TEXTS),
+    "split_part": ("split_part(name, ' ', 1)", TEXTS),
+    "replace": ("replace(name, 'a', 'bb')", TEXTS),
+    "translate": ("translate(name, 'a', 'b')", TEXTS),
+    "concat": ("concat(name, dept)", TEXTS),
+    "concat_ws": ("concat_ws('-', name, dept)", TEXTS),
+    "regexp_replace": ("regexp_replace(name, 'a+', 'b')", TEXTS),
+    "regexp_substr": ("regexp_substr(name, 'a+')", TEXTS),
+    "regexp_count": ("regexp_count(name, 'a+')", TEXTS),
+    "regexp_like": ("regexp_like(name, 'a+')", TEXTS),
 }
 
 
@@ -129,7 +167,8 @@ def test_no_text_makes_a_function_fail(name: str) -> None:
     call, reason = TOTAL[name]
     texts = sum(call.count(column) for column in ("name", "dept"))
     assert (texts > 0) == (reason is TEXTS)
-    assert len(re.findall(rf"_cut\([^()]*\([^()]*\), {LONGEST_TEXT}\)", sql(call))) == texts
+    most = "|".join(map(str, (LONGEST_TEXT, LONGEST_KEY, LONGEST_MATCHED, LONGEST_SEARCHED)))
+    assert len(re.findall(rf"_cut\([^()]*\([^()]*\), ({most})\)", sql(call))) == texts
 
 
 @pytest.mark.parametrize(
@@ -148,13 +187,62 @@ def test_patterns_and_joined_texts_see_the_beginning_of_a_text(text: str, length
 
 @pytest.mark.parametrize(
     "call",
-    ["repeat(name, 9)", "lpad(name, 9)", "rpad(name, 9)", "replace(name, 'a', 'bb')", "translate(name, 'a', 'b')",
-     "initcap(name)", "reverse(name)", "concat(name, name)", "format('%s', name)", "md5(name)", "to_char(salary, '9')",
-     "encode(name::bytea, 'hex')", "regexp_replace(name, 'a', 'b')", "quote_literal(name)", "to_json(name)"],
-)  # fmt: skip
+    ["repeat(name, 9)", "format('%s', name)", "encode(name::bytea, 'hex')", "quote_literal(name)", "to_json(name)"],
+)
 def test_other_functions_of_which_texts_grow_are_refused(call: str) -> None:
     with pytest.raises(DiscreetError, match=r"function|a cast"):
         value(call)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("replace(name, 'a', dept)", "not a constant text"),
+        (f"replace(name, 'a', '{'b' * 101}')", "not a constant text of at most 100"),
+        ("lpad(name, 1001)", "not from 0 to 1000"),
+        ("split_part(name, ' ', 0)", "place 0"),
+        ("regexp_replace(name, 'a', '\\1')", "part of what was found"),
+        ("regexp_replace(name, 'a', 'b', 'x')", "field that is not known"),
+        ("to_char(salary, '9')", "other than a date"),
+        ("to_char(hired, 'TMMonth')", "depend on settings"),
+        ("to_char(hired::timestamptz, 'HH24 TZ')", "depend on settings"),
+        ("hired::timestamptz AT TIME ZONE 'Atlantis'", "time zone that is not known"),
+        ("date_bin('1 month', hired, '2000-01-01')", "constant number of days"),
+        ("date_bin('-1 day', hired, '2000-01-01')", "constant number of days"),
+        ("date_bin('1 day', hired, dob)", "origin that is no constant"),
+        ("exp(salary)", "exp() of a number that may be large"),
+        ("power(salary, -1)", "may come near to 0"),
+        ("power(salary, salary)", "exponent is no constant"),
+        ("power(salary, 50)", "may be large"),
+        ("log(1, salary)", "base that is not above 0"),
+        ("width_bucket(salary, 5, 5, 3)", "equal"),
+        ("width_bucket(salary, 0, 5, 0)", "not from 1"),
+        ("concat(hired)", "concat() of date"),
+        ("make_date(salary, 1, 1)", "other than whole numbers"),
+    ],
+)
+def test_arguments_that_would_make_it_fail_are_refused(call: str, words: str) -> None:
+    with pytest.raises(DiscreetError) as refusal:
+        value(call)
+    assert words in refusal.value.message
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(a+)+", "(a|b*)*", "((a?)+)+", "(a*){2,}", r"(a)\1", "(?=a)", "(?!a)", "(?<=a)", "(?i)a", "***=a", "a{101}",
+     "a{2,1}", "(a", "a)", "[a", "a{x", "a\\", "a" * 201],
+)  # fmt: skip
+def test_patterns_that_may_take_long_are_refused(pattern: str) -> None:
+    for call in (f"name ~ '{pattern}'", f"name !~* '{pattern}'", f"regexp_count(name, '{pattern}') > 0"):
+        with pytest.raises(DiscreetError, match="pattern"):
+            value(call)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["^A", "(ab)+", "(ab|c){1,3}$", "a*b+c?", "(?:x+|y)z", r"\\d{3}-[0-9]*", "[]a)]", "[[:alpha:]]+"]
+)
+def test_patterns_that_are_fast_are_let_in(pattern: str) -> None:
+    assert is_total(value(f"name ~ '{pattern}'"))
 
 
 @pytest.mark.parametrize("text", ["round(salary, 31)", "trunc(salary, -1)", "left(name, 1000001)", "substr(name, 0)"])

@@ -92,7 +92,7 @@ def terms(
     datasets = {name: Dataset(name, accounting, neighbours, Fraction(0)) for name in SCHEMA.datasets}
     visit = SCHEMA.relations["clinic", "visit"]
     assert visit.protection is not None
-    changed = replace(visit, protection=replace(visit.protection, **limits))
+    changed = replace(visit, protection=replace(visit.protection, **limits))  # type: ignore[arg-type]
     plan = planned(sql, schema=Schema({**SCHEMA.relations, ("clinic", "visit"): changed}, datasets))
     return Terms.of(plan, Price(Accounting(accounting), Fraction(amount)), Fraction(0), plan.grouping.sets[0])
 
@@ -134,14 +134,14 @@ def test_gaussian_noise_is_calibrated_to_the_root_of_the_groups() -> None:
 def test_under_bounded_neighbours_a_sum_may_change_twice_in_one_group(quantity: Quantity) -> None:
     """A value may go from one bound to the other: 2 s, not √2 s, in each group."""
     grid = Grid(0, -100, 100)
-    measured = Measurement(quantity, Subject("x", None, grid))
+    measured = Measurement(quantity, Subject("x", None, grid))  # type: ignore[arg-type]
     found = terms("SELECT sum(salary) FROM hr.employee", "zcdp", "bounded").noise(measured)
     changed = abs(contribution(quantity, grid, [100], 1) - contribution(quantity, grid, [-100], 1))
     assert float(found.scale) ** 2 >= changed**2 / 2  # rho 1 = change² / (2 variance)
 
 
 def test_under_bounded_neighbours_the_loss_of_a_bin_changes_twice() -> None:
-    median = Measurement(Quantity.QUANTILE, Subject("x"), Fraction(1, 2))
+    median = Measurement(Quantity.QUANTILE, Subject("x"), Fraction(1, 2))  # type: ignore[arg-type]
     one = terms("SELECT count(*) FROM hr.employee", "zcdp").choice(median).choice
     two = terms("SELECT count(*) FROM hr.employee", "zcdp", "bounded").choice(median).choice
     assert two.sensitivity == 2 * one.sensitivity
@@ -168,7 +168,7 @@ def test_noise_is_for_the_rows_of_all_groups_together(
 ) -> None:
     """Five rows in each of three groups, but seven in all: an L1 norm of 7, and an L2 norm of at most √(7 · 5)."""
     found = terms(VISITS, accounting, neighbours, max_total_rows=7)
-    summed = Measurement(Quantity.TOTAL, Subject("x", None, Grid(0, -100, 100)))
+    summed = Measurement(Quantity.TOTAL, Subject("x", None, Grid(0, -100, 100)))  # type: ignore[arg-type]
     assert float(found.norm(COUNT)) == pytest.approx(count)
     assert float(found.norm(summed)) == pytest.approx(total)
     assert float(found.norm(PEOPLE)) == pytest.approx(float(terms(VISITS, accounting, neighbours).norm(PEOPLE)))
@@ -181,7 +181,7 @@ def test_what_cutting_adds_is_added_in_each_group_with_rows(
 ) -> None:
     found = terms(VISITS, max_total_rows=total)
     width = 3 if quantity is Quantity.CENTRED else 9
-    assert found.in_all(Measurement(quantity, Subject("x", None, Grid(0, 0, 3)))) == total * width + groups * slack
+    assert found.in_all(Measurement(quantity, Subject("x", None, Grid(0, 0, 3)))) == total * width + groups * slack  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("accounting", "neighbours"), WAYS)
@@ -190,7 +190,7 @@ def test_what_cutting_adds_is_added_in_each_group_with_rows(
 def test_a_bound_that_cannot_be_met_changes_nothing(
     accounting: str, neighbours: str, quantity: Quantity, total: int
 ) -> None:
-    measured = Measurement(quantity, Subject("x", None, Grid(0, -3, 8)))
+    measured = Measurement(quantity, Subject("x", None, Grid(0, -3, 8)))  # type: ignore[arg-type]
     without, with_bound = (terms(VISITS, accounting, neighbours, max_total_rows=most) for most in (None, total))
     assert with_bound == without
     assert with_bound.norm(measured) == without.norm(measured)
@@ -203,7 +203,7 @@ def test_without_groups_the_smaller_bound_holds() -> None:
 
 def test_a_choice_in_each_group_costs_what_its_rows_are_of_all() -> None:
     """Two choices of five rows each cost no less than three of seven rows in all."""
-    median = Measurement(Quantity.QUANTILE, Subject("x"), Fraction(1, 2))
+    median = Measurement(Quantity.QUANTILE, Subject("x"), Fraction(1, 2))  # type: ignore[arg-type]
     shares = {most: terms(VISITS, max_total_rows=most).choice(median).choice for most in (None, 7, 5, 2)}
     assert {most: choice.price.amount for most, choice in shares.items()} == {
         None: Fraction(1, 6), 7: Fraction(1, 4), 5: Fraction(1, 2), 2: Fraction(1, 2),
@@ -233,7 +233,7 @@ def test_nobody_changes_more_than_the_norm(
 ) -> None:
     """All vectors that one person can add, or, under bounded neighbours, one person can make of another's."""
     quantity = Quantity.TOTAL if signed else Quantity.ROWS
-    measured = Measurement(quantity, Subject("x", None, Grid(0, -1, 1) if signed else None))
+    measured = Measurement(quantity, Subject("x", None, Grid(0, -1, 1) if signed else None))  # type: ignore[arg-type]
     limits = {"max_groups": groups, "max_rows": rows, "max_total_rows": total}
     most = float(terms(VISITS, accounting, neighbours, **limits).norm(measured))
     places = min(2 * groups, 4)
@@ -265,7 +265,7 @@ def test_two_people_with_any_values_differ_by_no_more_than_the_norm(
             numbers.append(contribution(quantity, grid, held, counted) if counted else 0)
         return numbers
 
-    measured = Measurement(quantity, Subject("x", None, grid))
+    measured = Measurement(quantity, Subject("x", None, grid))  # type: ignore[arg-type]
     limits = {"max_groups": groups, "max_rows": rows, "max_total_rows": total}
     found = [terms(VISITS, accounting, way, **limits) for way in ("unbounded", "bounded")]
     one, other = added(), added()

@@ -50,7 +50,7 @@ def test_json_loses_no_column(names: list[str]) -> None:
 @example(["x" * 60, "x" * 60])
 def test_columns_of_errors_have_names_of_their_own(names: list[str]) -> None:
     asked = ", ".join(f'count(*) AS "{name}"' for name in names)
-    _, output = answer_with_errors(planned(f"SELECT {asked} FROM hr.employee").levels)
+    _, output, _ = answer_with_errors(planned(f"SELECT {asked} FROM hr.employee").levels)
     assert list(output[::2]) == names
     assert len({*output[1::2], *names}) == len(names) + len(set(names))
     assert all(len(name.encode()) <= LONGEST_NAME for name in output)

@@ -58,6 +58,7 @@ def test_what_the_ledger_describes_becomes_a_schema() -> None:
         "public": False,
         "not_null": True,
         "number": 1,
+        "others": None,
     }
     kept = {
         "dataset": "d", "unit": "id", "policy": "noisy", "max_groups": 2, "max_rows": 3, "max_epsilon": "0.5",
@@ -79,7 +80,7 @@ def test_what_the_ledger_describes_becomes_a_schema() -> None:
         ],
         "datasets": [
             {
-                "dataset": "d", "accounting": "zcdp", "neighbours": "bounded", "delta_limit": "1e-6",
+                "dataset": "d", "accounting": "zcdp", "neighbours": "bounded", "delta_limit": "1e-6", "diagnose": "0",
                 "response_quantum": "1.5", "tables": 1,
             }
         ],
@@ -101,7 +102,7 @@ def relation_with(**changed: object) -> dict[str, object]:
         "max_delta": None, "single": True, "may_ask": True, "min_group": 10, "fallback": None, "relation": 1,
         "max_total_rows": None, "people": None, "wrong_unit": None,
     }  # fmt: skip
-    entry = {"asked_schema": None, "asked_name": "t", "schema": "s", "name": "t", "columns": []}
+    entry: dict[str, object] = {"asked_schema": None, "asked_name": "t", "schema": "s", "name": "t", "columns": []}
     keys: dict[str, object] = {"unique_keys": [], "combinations": [], "row_security": False}
     return {"relations": [entry | keys | {"protection": kept | changed}], "datasets": []}
 

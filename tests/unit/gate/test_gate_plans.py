@@ -36,8 +36,8 @@ def quantities(sql: str) -> list[str]:
         ("stddev(salary), variance(salary), stddev_pop(salary)", "centred squares values"),
         ("count(DISTINCT zip)", "distinct"),
         ("count(DISTINCT id)", "people"),
-        ("min(salary), max(salary)", "quantile quantile"),
-        ("max(salary), percentile_cont(1) WITHIN GROUP (ORDER BY salary)", "quantile"),
+        ("min(salary), max(salary)", "quantile quantile quantile quantile"),
+        ("max(salary), percentile_cont(1) WITHIN GROUP (ORDER BY salary)", "quantile quantile"),
         ("count(*) FILTER (WHERE gender = 'F'), count(*)", "rows rows"),
         ("avg(salary), avg(salary * 2)", "centred centred values values"),
     ],
@@ -112,7 +112,7 @@ def canonical(family: Family) -> str:
 def test_known_values_are_cut_as_those_of_rows_are() -> None:
     """And a category that would be cut cannot be declared."""
     key = Key(Column(0, "x", "t", type=Type(Family.TEXT), domain=(untyped("a"),)))
-    assert key.canonical_domain == [f"discreet._cut('a', {LONGEST_KEY})"]
+    assert key.canonical_groups == [f"discreet._cut('a', {LONGEST_KEY})"]
     assert LONGEST_CATEGORY <= LONGEST_KEY
 
 

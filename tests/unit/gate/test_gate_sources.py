@@ -151,15 +151,14 @@ def test_rows_of_a_person_are_those_in_a_group_and_in_all(total: int | None, row
         ("hr.employee a JOIN hr.employee b ON a.id = b.id OR true", "singles out"),
         ("hr.employee a JOIN hr.employee b ON a.id >= b.id", "singles out"),
         ("hr.employee e JOIN clinic.patient p ON e.id = p.id", "several datasets"),
-        ("public.zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip", "people on the left|LEFT JOIN from public"),
-        ("clinic.patient p RIGHT JOIN clinic.visit v ON p.id = v.patient_id", "RIGHT"),
+        ("hr.employee e FULL JOIN public.zip_area z ON e.zip = z.zip", "FULL"),
         ("hr.employee, hr.employee", "two tables of one name|not on the person"),
         ("hr.employee e JOIN public.zip_area e ON true", "two tables of one name"),
         ("hr.employee AS e(a, a)", "do not fit"),
         ("(SELECT * FROM hr.employee) AS e(a)", "not written one by one"),
         ("(SELECT salary FROM hr.employee) AS e(a, b)", "not written one by one"),
         ("(SELECT dept, dept FROM hr.employee) e", "two columns of the name dept"),
-        ("(hr.employee e JOIN public.zip_area z ON true) AS j", "a name of its own"),
+        ("(hr.employee e JOIN public.zip_area z ON true) AS j(a, b)", "names for the columns of a join"),
     ],
 )
 def test_what_could_mix_people_is_refused(text: str, words: str) -> None:

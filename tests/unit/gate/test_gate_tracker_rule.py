@@ -39,7 +39,7 @@ def schema_with(*combinations: Combination) -> Schema:
     person = Relation("s", "person", columns, kept, (frozenset(["id"]),), combinations)
     days = Relation("s", "day", {"d": Column("d", "date"), "no": Column("no", "integer")}, None, (frozenset(["no"]),))
     relations = {("s", relation.name): relation for relation in (person, PUBLIC, days)}
-    return Schema(relations, {"people": Dataset("people", "pure", "unbounded", Fraction(0))})
+    return Schema(relations, {"people": Dataset("people", "pure", "unbounded", Fraction(0))})  # type: ignore[arg-type]
 
 
 def key(*columns: str, nulls: bool = False) -> Combination:
@@ -132,7 +132,7 @@ class Node:
 
     def holds(self, row: dict[str, str]) -> bool:
         held = [part.holds(row) for part in self.parts]
-        return {"AND": all, "OR": any, "NOT": lambda truths: not truths[0]}[self.word](held)
+        return {"AND": all, "OR": any, "NOT": lambda truths: not truths[0]}[self.word](held)  # type: ignore[no-untyped-call]
 
 
 Formula = Node | Leaf

@@ -84,7 +84,7 @@ def test_histories_do_what_they_are_for() -> None:
     for seed in range(50):
         answers, state = told(Histories(seed).draw())
         for _, several in answers:
-            for answer in several:
+            for answer in several:  # type: ignore[attr-defined]
                 kinds["refused" if answer is None else "some" if answer[0] else "none"] += 1
         for entity in state.entities:
             live = entity.live(label("S:NATO,CRYPTO"))

@@ -8,20 +8,29 @@ from pathlib import Path
 
 import pytest
 from dev.cluster import ROOT
+from dev.install import locked
+from dev.postgresql import SUPPORTED, major
 
 from discreet.server import ops_installation
 from discreet.server.ops_installation import DEPENDENCIES, dependency, locked_versions
 
 
 def test_every_package_that_is_required_is_checked() -> None:
-    required = (ROOT / "plpython" / "requirements.in").read_text()
+    required = (ROOT / "plpython" / f"pglast-{major()}.in").read_text()
+    required += (ROOT / "plpython" / "requirements.in").read_text()
     assert re.findall(r"^([\w.-]+)==", required, re.MULTILINE) == list(DEPENDENCIES)
 
 
 def test_the_lock_pins_all_of_them_and_what_they_need() -> None:
-    pinned = locked_versions(ROOT / "plpython" / "requirements.lock")
+    pinned = locked_versions(locked())
     assert set(DEPENDENCIES) < pinned.keys()
-    assert locked_versions(ROOT / "no.lock") == {}
+    assert locked_versions("") == {}
+
+
+@pytest.mark.parametrize("version", SUPPORTED)
+def test_each_postgresql_has_the_parser_with_its_grammar(version: int) -> None:
+    pinned = locked_versions((ROOT / "plpython" / f"pglast-{version}.lock").read_text())
+    assert pinned["pglast"].split(".")[0] == str(version - 10)
 
 
 @pytest.mark.parametrize(
@@ -49,3 +58,10 @@ def test_a_package_from_elsewhere_is_a_warning(tmp_path: Path, monkeypatch: pyte
     status, finding = dependency("scipy", metadata.version("scipy"))
     assert status == "warning"
     assert "not from the package folder" in finding
+
+
+def test_a_parser_with_the_grammar_of_another_postgresql_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ops_installation, "run", lambda plpy, text: [{"major": major() + 1}])
+    [(item, status, finding)] = ops_installation.grammar(object())  # type: ignore[arg-type]
+    assert (item, status) == ("grammar", "problem")
+    assert f"parses the SQL of PostgreSQL {major()}, and the server is PostgreSQL {major() + 1}" in finding

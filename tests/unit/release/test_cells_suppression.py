@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from crosstable_attacker import determined
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.release.crosstable_attacker import determined
 
 from discreet.core.errors import InvalidParameterError
 from discreet.release.cubes import Cell, Cube, Need, NotProtectableError, Proof, Step, Suppression, disclosed
@@ -165,10 +165,10 @@ def test_a_total_of_many_small_parts_is_protected_by_several_cubes() -> None:
     dimensions = (flat("r", 4), flat("c", 2))
     values = all_cells(dimensions, np.array([[3, 200], [3, 300], [4, 400], [5, 900]]))
     needs = {(4, 0): Need(9, 9)}
-    work = Suppression(dimensions, values, needs, np.zeros(values.shape, dtype=bool))
+    work = Suppression(dimensions, values, needs, np.zeros(values.shape, dtype=bool))  # type: ignore[arg-type]
     work.run()
     assert len(work.proofs[4, 0].steps) > 1
-    assert disclosed(dimensions, values, work.hidden, needs, work.proofs) == []
+    assert disclosed(dimensions, values, work.hidden, needs, work.proofs) == []  # type: ignore[arg-type]
     lower, upper = audit(dimensions, values, work.hidden)[4, 0]
     assert lower <= 15 - 9
     assert upper >= 15 + 9
@@ -180,14 +180,14 @@ def test_a_proof_that_touches_published_cells_is_none() -> None:
     cube = Cube(((2, 0), (1, 0)))
     hidden = cube.change(PLAIN) != 0
     good = {(2, 1): Proof((Step(cube, 17, 3),))}
-    assert disclosed(PLAIN, values, hidden, needs, good) == []
+    assert disclosed(PLAIN, values, hidden, needs, good) == []  # type: ignore[arg-type]
     for cell in map(tuple, np.argwhere(hidden).tolist()):
         less = hidden.copy()
         less[cell] = False
-        assert (2, 1) in disclosed(PLAIN, values, less, needs, good)
+        assert (2, 1) in disclosed(PLAIN, values, less, needs, good)  # type: ignore[arg-type]
     more = hidden.copy()
     more[0, 2] = True
-    assert disclosed(PLAIN, values, more, needs, good) == [(0, 2)]
+    assert disclosed(PLAIN, values, more, needs, good) == [(0, 2)]  # type: ignore[arg-type]
     too_far, too_short = Proof((Step(cube, 17, 4),)), Proof((Step(cube, 3, 1),))
     assert (2, 1) in disclosed(PLAIN, values, hidden, needs, {(2, 1): too_far})
     assert (2, 1) in disclosed(PLAIN, values, hidden, needs, {(2, 1): too_short})
@@ -225,13 +225,13 @@ def test_magnitudes_are_protected_as_far_as_the_rule_wants() -> None:
     dimensions = (flat("r", 3), flat("c", 3))
     values = all_cells(dimensions, np.array([[500, 40, 300], [250, 90, 410], [120, 60, 700]]))
     needs = {(0, 0): Need(60, 60), (3, 1): Need(20, 20)}
-    work = Suppression(dimensions, values, needs, np.zeros(values.shape, dtype=bool))
+    work = Suppression(dimensions, values, needs, np.zeros(values.shape, dtype=bool))  # type: ignore[arg-type]
     work.run()
     found = audit(dimensions, values, work.hidden)
     for cell, need in needs.items():
         assert found[cell][1] >= values[cell] + need.up
         assert found[cell][0] <= values[cell] - need.down
-    assert disclosed(dimensions, values, work.hidden, needs, work.proofs) == []
+    assert disclosed(dimensions, values, work.hidden, needs, work.proofs) == []  # type: ignore[arg-type]
 
 
 def test_the_same_table_is_hidden_in_the_same_way() -> None:

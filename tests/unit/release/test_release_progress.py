@@ -10,7 +10,7 @@ import pytest
 from discreet.release.hierarchy import Hierarchy, Values
 from discreet.release.problem import Claim, Table
 from discreet.release.recoding import recode
-from discreet.server import release_anonymize
+from discreet.server import release_publish
 
 
 class Server:
@@ -30,7 +30,7 @@ def search(server: Server, method: str) -> None:
         Hierarchy.of(Values("age", "integer", [f"{age:02d}" for age in ages], False), {"intervals": [2, 4, 8, 16, 32]}),
         Hierarchy.of(Values("day", "text", list("abcdefg"), False), "suppress"),
     ]
-    progress = release_anonymize.Progress(server)  # type: ignore[arg-type]
+    progress = release_publish.Progress(server)  # type: ignore[arg-type]
     recode(method, Claim(4, max_suppression=Fraction(0)), people, hierarchies, progress)
 
 
@@ -41,7 +41,7 @@ def test_notices_come_after_a_while_and_not_before(monkeypatch: pytest.MonkeyPat
     server = Server()
     search(server, method)
     assert server.heard == []
-    monkeypatch.setattr(release_anonymize, "PATIENCE", -1)
+    monkeypatch.setattr(release_publish, "PATIENCE", -1)
     search(server, method)
     assert server.heard
     assert all(told in message for message in server.heard)

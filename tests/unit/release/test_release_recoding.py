@@ -80,7 +80,7 @@ def test_the_best_generalisation_is_that_of_a_search_through_all(
         out, left_out, monotone = suppressed(claim, composition, search.most)
         if monotone and left_out <= search.most and left_out < table.rows:
             lost = sum(level.loss[codes] for level, codes in zip(chosen, table.codes, strict=True))
-            losses[levels] = (float(lost[~out[class_of]].sum()) + 3 * left_out) / (3 * table.rows)
+            losses[levels] = (float(lost[~out[class_of]].sum()) + 3 * left_out) / (3 * table.rows)  # type: ignore[index]
     if not losses:
         with pytest.raises(InvalidParameterError):
             search.run()

@@ -57,16 +57,33 @@ def broken(session: Session) -> list[list[str]]:
     raise KeyError("secret")
 
 
+DONE_AHEAD: list[int] = []
+
+
+def parts() -> Iterator[None]:
+    for part in range(2):
+        DONE_AHEAD.append(part)
+        yield
+
+
+def ahead(session: Session) -> list[list[str]]:
+    session.meanwhile = parts()
+    session.execute("SELECT 1")
+    session.meanwhile = None
+    return [["done"]]
+
+
 def finished(session: Session) -> Finish:
     return Finish("SELECT $1", "[[1]]")
 
 
 @pytest.fixture(autouse=True)
 def entries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    known = {"echo": echo, "caught": caught, "refused": refused, "broken": broken, "finished": finished}
+    known = {"echo": echo, "caught": caught, "refused": refused, "broken": broken, "finished": finished, "ahead": ahead}
     monkeypatch.setattr(steps, "ENTRIES", known)
     yield
     assert steps.CONVERSATIONS == {}
+    assert steps.SESSIONS == {}
 
 
 def test_conversations_do_not_mix() -> None:
@@ -109,3 +126,10 @@ def test_nothing_is_kept_of_an_abandoned_conversation() -> None:
     assert list(steps.CONVERSATIONS) == [1]
     assert steps.step(WORKER, 1, "A", 0, b"") == b""
     assert steps.step(WORKER, 7, "A", 0, b"") == b""
+
+
+def test_a_worker_goes_on_with_a_question_while_its_session_runs_a_statement() -> None:
+    assert steps.step(WORKER, 1, "S", 0, question("ahead"))[:1] == b"W"
+    assert [steps.step(WORKER, 0, "I", 0, b"") for _ in range(4)] == [b"M", b"M", b"M", b"D"]
+    assert DONE_AHEAD == [0, 1]
+    assert steps.step(WORKER, 1, "S", 0, rows("a"))[:1] == b"F"

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import RefusedShapeError
+from discreet.core.syntax import Json
 
 Numbers = NDArray[Any]
 # a hash of the unit, a hash of this version of the row
@@ -287,13 +288,13 @@ def numbered(codes: Numbers) -> tuple[Numbers, int]:
     return places.astype(np.int32), len(found)
 
 
-def packed(head: Mapping[str, Any], arrays: list[Numbers]) -> bytes:
+def packed(head: Mapping[str, Json], arrays: list[Numbers]) -> bytes:
     text = json.dumps(head).encode()
     body = b"".join([struct.pack("<I", len(text)), text, *(array.tobytes() for array in arrays)])
     return zlib.compress(body, 1)
 
 
-def unpacked(data: bytes) -> tuple[dict[str, Any], list[Numbers]]:
+def unpacked(data: bytes) -> tuple[dict[str, Json], list[Numbers]]:
     body = zlib.decompress(data)
     (length,) = struct.unpack_from("<I", body)
     head = json.loads(body[4 : 4 + length])

@@ -49,7 +49,7 @@ def is_prime(number: int) -> bool:
     return True
 
 
-def product(a: Any, b: Any, prime: int) -> Residues:
+def product(a: NDArray[Any], b: NDArray[Any] | np.int64, prime: int) -> Residues:
     """Elementwise a · b mod prime of residues.
 
     The quotient is estimated in long doubles, of 64 bits or more, and is off by one at most; the rest is computed

@@ -17,6 +17,7 @@ from discreet.core.errors import NamingColumnError, RefusedShapeError
 from discreet.gate.answer import answer_sql
 from discreet.gate.expressions import Expressions, function_name
 from discreet.gate.names import Source
+from discreet.gate.people import has_subqueries, is_row_by_row
 from discreet.gate.propagation import released_key
 from discreet.gate.question import Answered, Context, Question, shaped
 from discreet.gate.refusal import refuse
@@ -125,8 +126,13 @@ class Audited:
         if not aggregates and not grouping.keys:
             refuse("a question for single rows", select, "Ask for counts, sums or averages, or GROUP BY.")
         subjects = (one.subject for one in aggregates)
-        parts = (part for subject in subjects for part in (subject.value, subject.condition) if part is not None)
-        refuse_partial([*question.conditions, *(key.value for key in grouping.keys), *parts], source.rows)
+        parts = [part for subject in subjects for part in (subject.value, subject.condition) if part is not None]
+        evaluated = [*question.conditions, *(key.value for key in grouping.keys), *parts]
+        refuse_partial(evaluated, source.rows)
+        if not is_row_by_row(source.rows) or has_subqueries(evaluated):
+            refuse(
+                "what is computed from several rows of an audited table", select, "Filter its rows, and add them up."
+            )
         exact = {f"k{n}": released_key(n, key.native_type) for n, key in enumerate(grouping.keys)}
         exact |= {f"a{n}": released_key(n, one.result_type) for one, n in aggregates.items()}
         level = question.level(answer, exact)

@@ -5,7 +5,7 @@ The catalog is a Protocol; `discreet.server.catalog` implements it on the databa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Protocol
 
@@ -29,6 +29,8 @@ from discreet.core.errors import (
     UndefinedObjectError,
     WrongObjectTypeError,
 )
+from discreet.core.path import Step, UnitPath, is_path
+from discreet.core.quoting import literal as quoted_literal
 
 # pg_type: what can be put between two numbers, and what can be listed
 BOUNDED_TYPES = frozenset(
@@ -63,18 +65,20 @@ class Caller:
 @dataclass(frozen=True)
 class Column:
     """`base_type` is the type below all domains, `collation` what its values are compared with; `labels` are those of
-    an enum."""
+    an enum; a `virtual` one is computed from others when it is read."""
 
     name: str
     base_type: str
     built_in: bool
     labels: tuple[str, ...] | None
     collation: str | None = None
+    virtual: bool = False
 
 
 @dataclass(frozen=True)
 class Relation:
-    """`key`: of a multilevel table, the columns that name an entity; `rows_of`: the one whose rows this table holds."""
+    """`key`: of a multilevel table, the columns that name an entity; `rows_of`: the one whose rows this table holds;
+    `sealed_rows_of`: the table with sealed columns whose ciphertext it holds; `sealed`: it is such a table."""
 
     oid: int
     schema: str
@@ -86,6 +90,8 @@ class Relation:
     owned_by_caller: bool
     key: tuple[str, ...] | None = None
     rows_of: str | None = None
+    sealed_rows_of: str | None = None
+    sealed: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,14 @@ class WrongUnit:
 
 
 @dataclass(frozen=True)
+class Parent:
+    """The table over which rows of another have their person, and the unique key by which they hold it."""
+
+    relation: Relation
+    key: str
+
+
+@dataclass(frozen=True)
 class Past:
     """A protection that was: its dataset; the column that named people who pay for themselves, where they did."""
 
@@ -122,6 +136,14 @@ class Catalog(Protocol):
     """What the curator's acts need to know and to write."""
 
     def caller(self) -> Caller: ...
+    def require_server_keys(self, relation: Relation) -> None:
+        """Fails unless the server holds the keys of all sealed columns."""
+        ...
+
+    def sealed_obstacle(self, relation: Relation) -> str | None:
+        """Why questions about a table with sealed columns cannot run in the name of its owner."""
+        ...
+
     def lock(self) -> None:
         """Until the end of the transaction nobody else adds datasets or protections."""
         ...
@@ -138,6 +160,29 @@ class Catalog(Protocol):
     def compares_bytes(self, column: Column) -> bool: ...
     def equal_values(self, column: Column, values: tuple[str, ...]) -> tuple[str, str] | None: ...
     def policy(self, relation: Relation) -> str | None: ...
+    def protection(self, relation: Relation) -> Policy | None:
+        """What is declared of a protected table."""
+        ...
+
+    def one_row_per_person(self, relation: Relation) -> bool:
+        """Whether the unit of a protected table is unique and NOT NULL."""
+        ...
+
+    def unit(self, relation: Relation) -> str | None:
+        """The declared unit of a protected table, a column or a path."""
+        ...
+
+    def referenced_key(self, relation: Relation, column: str, parent: Relation) -> str | None:
+        """The unique column of the parent that a foreign key of this column alone references.
+
+        It is validated, enforced and not deferrable.
+        """
+        ...
+
+    def children(self, relation: Relation) -> list[str]:
+        """The protected tables whose rows have their person over this one."""
+        ...
+
     def linked(self, relation: Relation) -> list[Neighbour]: ...
     def wrong_unit(self, relation: Relation) -> WrongUnit | None:
         """That of the table, or of one that is linked to it, by what is declared now."""
@@ -167,7 +212,13 @@ class Catalog(Protocol):
     def lock_table(self, relation: Relation) -> None: ...
     def direct_readers(self, relation: Relation) -> list[str]: ...
     def add_dataset(self, dataset: Dataset) -> None: ...
-    def add_protection(self, relation: Relation, dataset: str | None, policy: Policy) -> None: ...
+    def set_limits(self, relation: Relation, policy: Policy) -> None:
+        """Those of a protected table; all else that is declared of it stays."""
+        ...
+
+    def add_protection(
+        self, relation: Relation, dataset: str | None, policy: Policy, parent: Parent | None
+    ) -> None: ...
     def begin_audit(self, relation: Relation) -> bool:
         """Begins the history of a table, or goes on with it; False where people cannot be told apart by rows."""
         ...
@@ -203,6 +254,13 @@ def protect(
     policy: Policy,
 ) -> None:
     relation = own_table(catalog, name, multilevel=True)
+    if relation.sealed_rows_of is not None:
+        raise WrongObjectTypeError(
+            f"{relation.quoted_name} holds ciphertext of {relation.sealed_rows_of}",
+            f"Protect {relation.sealed_rows_of}.",
+        )
+    if relation.sealed:
+        refuse_sealed(catalog, relation, policy)
     if relation.rows_of is not None:
         raise WrongObjectTypeError(
             f"{relation.quoted_name} holds the rows of multilevel table {relation.rows_of}, of all labels",
@@ -220,8 +278,16 @@ def protect(
             f"{relation.quoted_name} is protected already",
             "To change its policy, call discreet.unprotect() first.",
         )
+    parent = None
     if policy.unit is not None:
+        policy, parent = with_parent(catalog, relation, policy)
+        assert policy.unit is not None
         unit = existing_column(catalog, relation, policy.unit)
+        if unit.virtual:
+            raise InvalidParameterError(
+                f"column {unit.name} is generated when it is read, which may fail, so it cannot be the unit",
+                "Take a column that is stored.",
+            )
         if not catalog.hashable(unit):
             raise InvalidParameterError(
                 f"column {unit.name} of type {unit.base_type} cannot tell people apart: its values have no hash",
@@ -252,14 +318,114 @@ def protect(
         refuse_fresh_budget(catalog, relation, dataset, policy)
         refuse_two_budgets(catalog, relation, dataset, policy)
         refuse_mixed_labels(catalog, relation, dataset)
-    catalog.add_protection(relation, dataset, policy)
+    catalog.add_protection(relation, dataset, policy, parent)
     refuse_wrong_unit(catalog, relation)
+    refuse_unknown_rows(catalog, relation, dataset, epsilon, policy)
     if policy.policy == "audited" and not catalog.begin_audit(relation):
         raise InvalidParameterError(
             f"{relation.quoted_name} cannot be audited: a person may have several rows, or rows are in parts of it",
             "The unit must be unique and NOT NULL, of an ordinary table that none inherits from.",
         )
     report_readers(catalog, relation)
+
+
+def refuse_unknown_rows(
+    catalog: Catalog, relation: Relation, dataset: str | None, epsilon: Decimal | None, policy: Policy
+) -> None:
+    """How many rows of a person count is the curator's to say: a default would cut most people without a word.
+
+    Audited tables have one row a person; under policy 'personal' each row is paid by itself. `epsilon`: that of a
+    dataset which this call would make, and which is to be made before.
+    """
+    known = policy.policy != "noisy" or policy.max_rows is not None
+    if known or catalog.one_row_per_person(relation):
+        return
+    named = ", ".join(quoted_literal(value) for value in (relation.quoted_name, str(policy.unit), str(dataset)))
+    before = "" if epsilon is None else f"SELECT discreet.create_dataset({quoted_literal(str(dataset))}, {epsilon}); "
+    proposal = f"{before}SELECT * FROM discreet.suggest_rows({named}, 0.1);"  # noqa: S608
+    raise InvalidParameterError(
+        f"max_rows is missing: column {policy.unit} of {relation.quoted_name} is not unique and NOT NULL,"
+        " so a person may have many rows",
+        f"Give max_rows, the most rows of one person that count in a group. For a private proposal: {proposal}",
+    )
+
+
+def alter_protection(
+    catalog: Catalog,
+    name: str | None,
+    max_rows: int | None,
+    max_groups: int | None,
+    max_total_rows: int | None,
+    max_epsilon: Decimal | None,
+    max_delta: Decimal | None,
+) -> None:
+    """Changes limits; what is None stays."""
+    relation = own_table(catalog, name, multilevel=True)
+    catalog.lock()
+    policy = catalog.protection(relation)
+    if policy is None:
+        raise not_protected(relation)
+    if policy.policy == "public":
+        raise InvalidParameterError(
+            f"{relation.quoted_name} is public, and has no limits", "Only tables about people have limits."
+        )
+    changed = replace(
+        policy,
+        max_rows=policy.max_rows if max_rows is None else max_rows,
+        max_groups=policy.max_groups if max_groups is None else max_groups,
+        max_total_rows=policy.max_total_rows if max_total_rows is None else max_total_rows,
+        max_epsilon=policy.max_epsilon if max_epsilon is None else max_epsilon,
+        max_delta=policy.max_delta if max_delta is None else max_delta,
+    )
+    catalog.set_limits(relation, changed)
+
+
+def with_parent(catalog: Catalog, relation: Relation, policy: Policy) -> tuple[Policy, Parent | None]:
+    """The policy with a column as its unit, and the parent, where the unit is a way to the person.
+
+    The parent must be protected, by the rest of the way: then it has the same people and the same budget.
+    """
+    assert policy.unit is not None
+    if not is_path(policy.unit) or catalog.column(relation, policy.unit) is not None:
+        return policy, None
+    way = UnitPath.parse(policy.unit)
+    if policy.policy != "noisy" or relation.key is not None:
+        raise InvalidParameterError(
+            f"the unit of {relation.quoted_name} is a path, which only policy 'noisy' can follow",
+            "Take a column of the table itself, or policy => 'noisy'.",
+        )
+    existing_column(catalog, relation, way.column)
+    first, *rest = way.steps
+    parent = catalog.relation(first.relation)
+    existing_column(catalog, parent, first.column)
+    key = catalog.referenced_key(relation, way.column, parent)
+    if key is None:
+        raise InvalidParameterError(
+            f"column {way.column} of {relation.quoted_name} is no validated foreign key to {parent.quoted_name}",
+            f"First ALTER TABLE {relation.quoted_name} ADD FOREIGN KEY ({way.column}) REFERENCES {parent.quoted_name}; "
+            "it must not be NOT VALID, DEFERRABLE or disabled.",
+        )
+    declared = catalog.unit(parent)
+    if declared is None or not same_way(catalog, declared, first.column, rest):
+        raise InvalidParameterError(
+            f"{parent.quoted_name} is not protected by {first.column}"
+            if declared is None
+            else f"the people of {parent.quoted_name} are named by {declared}",
+            f"First protect {parent.quoted_name} by the rest of the way, in the same dataset."
+            if declared is None
+            else f"Give unit => '{way.column} -> {parent.quoted_name}.{declared}'.",
+        )
+    return replace(policy, unit=way.column), Parent(parent, key)
+
+
+def same_way(catalog: Catalog, declared: str, column: str, rest: list[Step]) -> bool:
+    if not is_path(declared):
+        return declared == column and not rest
+    known = UnitPath.parse(declared)
+    steps = [(catalog.relation(step.relation).oid, step.column) for step in rest]
+    return known.column == column and steps == [
+        (catalog.relation(step.relation).oid, step.column) for step in known.steps
+    ]
 
 
 def dataset_for(
@@ -417,6 +583,30 @@ def refuse_other_than_noisy(relation: Relation, key: tuple[str, ...], policy: Po
         )
 
 
+UNFIT_FOR_SEALED = {
+    "personal": "its ledger would write people down in the clear",
+    "audited": "its history would write values and people down in the clear",
+    "public": "everybody would read it by the server's key",
+}
+
+
+def refuse_sealed(catalog: Catalog, relation: Relation, policy: Policy) -> None:
+    """The gate reads sealed columns by keys that the server holds, in the name of the table's owner."""
+    if policy.policy in UNFIT_FOR_SEALED:
+        raise InvalidParameterError(
+            f"{relation.quoted_name} has sealed columns and cannot be under policy '{policy.policy}': "
+            f"{UNFIT_FOR_SEALED[policy.policy]}",
+            "Tables with sealed columns are protected by policy 'noisy'.",
+        )
+    obstacle = catalog.sealed_obstacle(relation)
+    if obstacle is not None:
+        raise WrongObjectTypeError(
+            f"{relation.quoted_name} {obstacle}",
+            "Let a curator own the table; seal columns of built-in types.",
+        )
+    catalog.require_server_keys(relation)
+
+
 def refuse_mixed_labels(catalog: Catalog, relation: Relation, name: str) -> None:
     """Budgets are kept per label for multilevel tables, and for all others once."""
     others = catalog.has_labels(name)
@@ -437,11 +627,14 @@ def describe_column(
     column = existing_column(catalog, relation, given("column_name", column_name))
     if description.lower is not None and column.base_type not in BOUNDED_TYPES:
         raise InvalidParameterError(
-            f'column "{column.name}" is of type {column.base_type}, which has no numeric bounds',
-            "Numbers, dates (as days since 1970-01-01) and timestamps (as seconds since then) have.",
+            f'column "{column.name}" is of type {column.base_type}, which has no bounds',
+            "Numbers, dates and timestamps have bounds: lower => 0, upper => 120, or lower => date '2020-01-01'.",
         )
+    description = description.read_as(column.base_type)
     if description.categories is not None:
         check_categories(catalog, column, description.categories)
+    if description.others is not None:
+        check_others(catalog, column, description.others, description.categories or ())
     catalog.set_column(relation, column.name, description)
 
 
@@ -469,10 +662,31 @@ def check_categories(catalog: Catalog, column: Column, categories: tuple[str, ..
         )
 
 
+def check_others(catalog: Catalog, column: Column, others: str, categories: tuple[str, ...]) -> None:
+    """The name of the group of all other values is shown in the column's type; labels of enums are shown as text."""
+    if column.labels is None and not catalog.accepts(column, others):
+        raise InvalidParameterError(
+            f"others is '{others}', which is no value of column \"{column.name}\" of type {column.base_type}",
+            "The group is shown in this type: give a value that no row has.",
+        )
+    equal = catalog.equal_values(column, (*categories, others)) if column.labels is None else None
+    if equal is not None:
+        raise InvalidParameterError(
+            f"others is '{others}', the same value of column \"{column.name}\" as category '{equal[0]}'",
+            "Give the group of all others a name of its own.",
+        )
+
+
 def unprotect(catalog: Catalog, name: str | None) -> None:
     relation = own_table(catalog, name, multilevel=True)
     if catalog.policy(relation) is None:
         raise not_protected(relation)
+    children = catalog.children(relation)
+    if children:
+        raise InvalidParameterError(
+            f"rows of {children[0]} have their person over {relation.quoted_name}",
+            f"First call discreet.unprotect('{children[0]}').",
+        )
     catalog.remove_protection(relation)
 
 
@@ -519,11 +733,11 @@ def require_curator(catalog: Catalog) -> Caller:
 def own_table(catalog: Catalog, name: str | None, multilevel: bool = False) -> Relation:
     """The table of that name, if the caller is a curator who owns it, or a superuser, and it can be protected.
 
-    `multilevel`: of views, those of multilevel tables are tables, too.
+    `multilevel`: of views, those of multilevel tables, and of tables with sealed columns, are tables, too.
     """
     caller = require_curator(catalog)
     relation = catalog.relation(given("relation", name))
-    if relation.kind not in ("r", "p") and not (multilevel and relation.key is not None):
+    if relation.kind not in ("r", "p") and not (multilevel and (relation.key is not None or relation.sealed)):
         raise WrongObjectTypeError(
             f"{relation.quoted_name} is {KINDS.get(relation.kind, 'no table')}; only tables are protected",
             "Protect the tables that it reads from."

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from typing import TypeVar
 
 from discreet.core.errors import InvalidParameterError
+from discreet.core.syntax import Json
 
 ACCOUNTINGS = ("pure", "zcdp")
 NEIGHBOURS = ("unbounded", "bounded")
@@ -38,6 +42,14 @@ def given(name: str, value: Value | None) -> Value:
     if value is None:
         raise InvalidParameterError(f"{name} must not be NULL", f"Give a value for {name}.")
     return value
+
+
+def document(name: str, value: str, parse_float: Callable[[str], object] = float) -> Json:
+    """A jsonb argument. PostgreSQL has parsed it before, so that only numbers can be too long for Python."""
+    try:
+        return json.loads(value, parse_float=parse_float)
+    except ValueError:
+        raise InvalidParameterError(f"a number in {name} has too many digits", "Write it as a text.") from None
 
 
 def one_of(name: str, value: str | None, choices: tuple[str, ...]) -> str:
@@ -93,6 +105,7 @@ class Dataset:
     neighbours: str = "unbounded"
     response_quantum: str | None = None
     answer_lifetime: str | None = "1 day"
+    diagnose: Decimal = Decimal(0)
 
     def __post_init__(self) -> None:
         if given("name", self.name).strip() == "":
@@ -101,6 +114,11 @@ class Dataset:
         delta_limit("delta", self.delta)
         one_of("accounting", self.accounting, ACCOUNTINGS)
         one_of("neighbours", self.neighbours, NEIGHBOURS)
+        if not self.diagnose.is_finite() or not 0 <= self.diagnose < 1:
+            raise InvalidParameterError(
+                f"diagnose is {self.diagnose}, which is not a share of a price",
+                "Give 0, or the share of each price that tells how many people were cut, such as 0.05.",
+            )
         if self.accounting == "zcdp" and self.delta == 0:
             raise InvalidParameterError(
                 "accounting 'zcdp' needs a delta above 0",
@@ -110,12 +128,16 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Policy:
-    """How questions about a table are answered."""
+    """How questions about a table are answered.
+
+    Without `max_groups`, as many as `max_total_rows`, or 1: a person with so many rows is in no more groups. Without
+    `max_rows`, 1; that is right only where a person has one row.
+    """
 
     unit: str | None
     policy: str = "noisy"
-    max_groups: int = 1
-    max_rows: int = 1
+    max_groups: int | None = None
+    max_rows: int | None = None
     max_epsilon: Decimal | None = None
     max_delta: Decimal | None = None
     unit_epsilon: Decimal | None = None
@@ -130,11 +152,10 @@ class Policy:
                 "a public table has no unit" if self.policy == "public" else "unit must not be NULL",
                 "The unit is the column that names the person; only policy 'public' goes without.",
             )
-        at_least("max_groups", self.max_groups, 1)
-        at_least("max_rows", self.max_rows, 1)
         at_least("min_group", self.min_group, 2)
-        if self.max_total_rows is not None:
-            at_least("max_total_rows", self.max_total_rows, 1)
+        for name in ("max_groups", "max_rows", "max_total_rows"):
+            if getattr(self, name) is not None:
+                at_least(name, getattr(self, name), 1)
         if self.max_epsilon is not None:
             epsilon_limit("max_epsilon", self.max_epsilon)
         if self.max_delta is not None:
@@ -162,17 +183,28 @@ class Policy:
 
 @dataclass(frozen=True)
 class ColumnDescription:
-    """What is public knowledge about a column."""
+    """What is public knowledge about a column.
 
-    lower: Decimal | None = None
-    upper: Decimal | None = None
+    Bounds are numbers, of dates days and of timestamps seconds since 1970; a text is yet to be read as the type of the
+    column. `others`: the name of one more group, of values outside the categories.
+    """
+
+    lower: Decimal | str | None = None
+    upper: Decimal | str | None = None
     categories: tuple[str, ...] | None = None
     visibility: str = "sensitive"
+    others: str | None = None
 
     def __post_init__(self) -> None:
         one_of("visibility", self.visibility, VISIBILITIES)
         self._check_bounds()
         self._check_categories()
+        self._check_others()
+
+    def read_as(self, type_name: str) -> ColumnDescription:
+        """With bounds that are numbers, of a column of this type."""
+        lower = bound_of("lower", self.lower, type_name)
+        return replace(self, lower=lower, upper=bound_of("upper", self.upper, type_name))
 
     def _check_bounds(self) -> None:
         lower, upper = self.lower, self.upper
@@ -184,6 +216,8 @@ class ColumnDescription:
                 f"{missing} is missing",
                 "Bounds come in pairs: without both, one person's influence has no limit.",
             )
+        if isinstance(lower, str) or isinstance(upper, str):
+            return
         for name, bound in (("lower", lower), ("upper", upper)):
             if not bound.is_finite():
                 raise InvalidParameterError(f"{name} is {bound}, which bounds nothing", "Give a finite number.")
@@ -199,7 +233,7 @@ class ColumnDescription:
             raise InvalidParameterError("the list of categories is empty", "Give at least one, or NULL for none.")
         if any(category is None for category in self.categories):
             raise InvalidParameterError(
-                "a category is NULL", "Rows whose value is NULL take no part; name only real values."
+                "a category is NULL", "NULL is a group of its own without being named; name only real values."
             )
         if not all(isinstance(category, str) for category in self.categories):
             raise InvalidParameterError("categories is a list of lists", "Give one plain list, such as '{red,green}'.")
@@ -210,3 +244,41 @@ class ColumnDescription:
         repeated = [category for category, times in Counter(self.categories).items() if times > 1]
         if repeated:
             raise InvalidParameterError(f"category {quoted(repeated[0])} is named twice", "Name each value once.")
+
+    def _check_others(self) -> None:
+        if self.others is None:
+            return
+        if self.categories is None:
+            raise InvalidParameterError(
+                "others is given without categories",
+                "It names the group of all values outside the categories: give categories => ARRAY[…], too.",
+            )
+        if self.others in self.categories:
+            raise InvalidParameterError(
+                f"others is {quoted(self.others)}, which is a category already",
+                "Give the group of all others a name of its own.",
+            )
+        if len(self.others.encode()) > LONGEST_CATEGORY:
+            raise InvalidParameterError(
+                f"others takes more than {LONGEST_CATEGORY} bytes", "Longer texts are no group keys."
+            )
+
+
+def bound_of(name: str, text: Decimal | str | None, type_name: str) -> Decimal | None:
+    """A bound that is written as the type of its column is: days or seconds since 1970 of dates and timestamps."""
+    if not isinstance(text, str):
+        return text
+    of_times = type_name == "date" or type_name.startswith("timestamp")
+    try:
+        if not of_times:
+            return Decimal(text.strip())
+        # what PostgreSQL writes, or a person: 2024-12-31, 2024-12-31 12:30:00+00
+        moment = datetime.fromisoformat(text.strip())
+    except (InvalidOperation, ValueError):
+        kind = type_name if of_times else "number"
+        how = "Dates are written 2024-12-31, of the years 1 to 9999." if of_times else "Numbers are written 12.5."
+        raise InvalidParameterError(f"{name} is {quoted(text)}, which is no {kind}", how) from None
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+    if type_name == "date":
+        return Decimal(since // timedelta(days=1))
+    return Decimal(since // timedelta(microseconds=1)) / 10**6

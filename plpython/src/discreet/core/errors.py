@@ -88,6 +88,10 @@ class RefusedShapeError(DiscreetError):
     sqlstate = codes.REFUSED_SHAPE.sqlstate
 
 
+class UnknownColumnError(RefusedShapeError):
+    """A question names a column that nothing in its FROM clause has, or that is hidden."""
+
+
 class TrackerError(DiscreetError):
     """A question that singles out a person."""
 

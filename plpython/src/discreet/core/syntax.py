@@ -1,6 +1,8 @@
-"""The parser's nodes: the one place where they get a type. pglast has none, so all that is read from one is unchecked.
+"""What comes from outside without types: the one place where it gets a name. All that is read from it is unchecked.
 
-Whatever reads a question turns nodes into the gate's own typed tree (gate/tree.py), or refuses them.
+Nodes of the parser: pglast has no types. Whatever reads a question turns them into the gate's own typed tree
+(gate/tree.py), or refuses them. JSON: what the ledger and the catalog send. Values of SQL: columns of rows, and
+arguments of statements. Mechanisms: OpenDP has no types either.
 """
 
 from __future__ import annotations
@@ -8,3 +10,6 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 Node: TypeAlias = Any
+Json: TypeAlias = Any
+SqlValue: TypeAlias = Any
+Mechanism: TypeAlias = Any

@@ -116,7 +116,14 @@ class AdditiveNoise:
 
     def release_many(self, values: Sequence[int]) -> list[int]:
         """The values, each with noise of its own. The guarantee is for the whole vector."""
-        noise = integer_noise(self.accounting, float(self.scale)).draw(len(values))
+        return self.added(values, self.draw(len(values)))
+
+    def draw(self, how_many: int) -> list[int]:
+        """So many independent draws, in steps of the lattice. They do not depend on the values."""
+        return integer_noise(self.accounting, float(self.scale)).draw(how_many)
+
+    def added(self, values: Sequence[int], noise: Sequence[int]) -> list[int]:
+        """The values with these draws, of which each is used once."""
         half = (1 << self.shift) >> 1
         pairs = zip(values, noise, strict=True)
         return [(((value + half) >> self.shift) + drawn) << self.shift for value, drawn in pairs]

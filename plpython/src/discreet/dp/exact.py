@@ -96,3 +96,8 @@ def readable_places(spread: Fraction) -> int:
 def rounded(numerator: int, denominator: int, places: int) -> Decimal:
     """A quotient with so many digits after the point; halves go up."""
     return Decimal(f"{(2 * numerator * 10**places + denominator) // (2 * denominator)}E-{places}")
+
+
+def decimal_text(number: Fraction, digits: int = 28) -> str:
+    """The smallest decimal of so many significant digits that is at least the number, without an exponent."""
+    return format(decimal_above(number, digits), "f")

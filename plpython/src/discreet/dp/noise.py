@@ -1,17 +1,20 @@
 """The only door to randomness: OpenDP's samplers, exact on integers, fed by the system's entropy.
 
 OpenDP takes a tenth of a second to import, so it is imported when the first noise is drawn. A measurement
-is kept for each scale: the final function of an aggregate runs once for every group.
+is kept for each scale: the final function of an aggregate runs once for every group. A call of OpenDP costs as
+much as many draws, so a few are drawn at once and kept. Draws are independent of each other and of all data,
+and each is given out once: whose number it is added to changes nothing.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
+from discreet.core.syntax import Mechanism
 from discreet.dp.exact import float_above
 from discreet.dp.price import Accounting
 
@@ -19,13 +22,16 @@ from discreet.dp.price import Accounting
 AT_ONCE = 1000
 # scales for which a measurement is kept
 KEPT = 64
+# draws of each scale that are drawn at once where fewer are wanted
+RESERVE = 32
 
 
 @dataclass(frozen=True)
 class IntegerNoise:
     """Independent integer noise: discrete Laplace (``pure``) or discrete Gaussian (``zcdp``)."""
 
-    measurement: Any
+    measurement: Mechanism
+    _reserves: dict[int, list[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def loss(self, sensitivity: Fraction) -> Fraction:
         """OpenDP's own privacy map: epsilon at this L1, or rho at this L2 sensitivity; rounded up."""
@@ -33,6 +39,11 @@ class IntegerNoise:
 
     def draw(self, how_many: int) -> list[int]:
         """So many independent draws, around zero."""
+        if how_many < RESERVE:
+            reserve = self._reserves.setdefault(os.getpid(), [])  # a forked process has one of its own
+            if len(reserve) < how_many:
+                reserve.extend(self.measurement([0] * RESERVE))
+            return [reserve.pop() for _ in range(how_many)]
         parts = (min(AT_ONCE, how_many - start) for start in range(0, how_many, AT_ONCE))
         return [noise for part in parts for noise in self.measurement([0] * part)]
 
@@ -41,7 +52,7 @@ class IntegerNoise:
 class NoisyChoice:
     """Private choice of the candidate with the least integer loss."""
 
-    measurement: Any
+    measurement: Mechanism
 
     def loss(self, sensitivity: int) -> Fraction:
         """OpenDP's own privacy map at this sensitivity of every single loss; rounded up."""
@@ -76,7 +87,7 @@ def noisy_choice(accounting: Accounting, scale: float) -> NoisyChoice:
 
 
 @lru_cache(maxsize=2)
-def _measure(accounting: Accounting) -> Any:
+def _measure(accounting: Accounting) -> Mechanism:
     from opendp.measures import max_divergence, zero_concentrated_divergence
     from opendp.mod import enable_features
 

@@ -1,5 +1,7 @@
 """Quantiles: the private choice of a bin, by how many rows it is away from the rank wanted.
 
+``QuantileEnd`` chooses a value that lies below a quantile, or above it, so that two of them are an interval around it.
+
 ``quantile_losses`` are for ranks in the middle. Near the ends they fail: of max, the 1-quantile, every bin beyond the
 largest value would have loss 0, and the answer would be any of them. ``tail_losses`` look for a rank that lies far
 enough inside for the noise not to reach the end.
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 
 from discreet.dp.choice import ExponentialChoice
@@ -76,6 +79,77 @@ class QuantileChoice:
 
     def release_many(self, groups: Sequence[Sequence[int]]) -> list[int]:
         """A bin for every group; the price covers all of them together."""
+        return self.choice.release_many([self.losses(counts) for counts in groups])
+
+
+class Side(StrEnum):
+    """On which side of a quantile a value is to lie."""
+
+    LOWER = "lower"
+    UPPER = "upper"
+
+
+# an end lies on the wrong side of its quantile with no more than this probability
+END_MISSED = Fraction(1, 200)
+# percentile_cont and percentile_disc of n values are between those of the ranks n f - 2 and n f + 2
+RANKS_BETWEEN = 2
+
+
+@dataclass(frozen=True)
+class QuantileEnd:
+    """The private choice of a value that is not above the quantile a/b (`LOWER`), or not below it (`UPPER`).
+
+    Candidates: the bins, and beyond them, on this side, the bound of the column (first or last candidate).
+    Distribution: ``choice`` over ``losses``: those of ``quantile_losses`` with d = ``distance`` rows put at the bound,
+    which is a candidate of its own, and a rank wanted that is d rows nearer to the bound than that of the quantile.
+
+    Privacy: d is a constant of price and number of bins, so adding or removing a row changes a loss by as much as
+    without these rows: the rank wanted, times b, moves by a, the ends of a bin, times b, by 0 or b. That is
+    ``quantile_sensitivity``, for which ``ExponentialChoice`` keeps its guarantee.
+
+    Utility: the rank wanted lies within the ranks of all candidates, so that one of them has loss 0, and with
+    probability 1 - END_MISSED the one chosen is no more than h rows away from holding it (h: ``half_width``). With
+    d = h + 2: for LOWER, the bin chosen has at most n a/b + h - d = n a/b - 2 rows below it, so the value at every rank
+    from there on is not below its lower end; the bound is below all values. UPPER is the mirror image.
+    """
+
+    fraction: Fraction
+    side: Side
+    choice: ExponentialChoice
+
+    @classmethod
+    def of(cls, fraction: Fraction, side: Side, price: Price, rows: int = 1) -> QuantileEnd:
+        """`rows`: the most that one person has."""
+        sensitivity = quantile_sensitivity(fraction, Neighbours.UNBOUNDED, True) * rows
+        return cls(fraction, side, ExponentialChoice(sensitivity, price))
+
+    @property
+    def unit(self) -> int:
+        """What a row counts in a loss."""
+        return self.fraction.denominator
+
+    def half_width(self, bins: int) -> int:
+        """The bin chosen is no more rows than this away from holding the rank wanted, but for END_MISSED."""
+        return -(-self.choice.half_width(bins + 1, 1 - END_MISSED) // self.unit)
+
+    def distance(self, bins: int) -> int:
+        """d: how many rows nearer to the bound than the quantile the rank wanted is."""
+        return self.half_width(bins) + RANKS_BETWEEN
+
+    def losses(self, counts: Sequence[int]) -> list[int]:
+        """For every candidate, how far it is from holding the rank wanted."""
+        distance = self.distance(len(counts))
+        wanted = self.fraction.numerator * sum(counts)
+        if self.side is Side.LOWER:
+            return _distances([distance, *counts], self.unit, wanted)
+        return _distances([*counts, distance], self.unit, wanted + self.unit * distance)
+
+    def release(self, counts: Sequence[int]) -> int:
+        """The candidate chosen."""
+        return self.release_many([counts])[0]
+
+    def release_many(self, groups: Sequence[Sequence[int]]) -> list[int]:
+        """A candidate for every group; the price covers all of them together."""
         return self.choice.release_many([self.losses(counts) for counts in groups])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from discreet.core.errors import InvalidParameterError
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace, additive_noise
@@ -75,6 +76,7 @@ def release_many(
     return [assemble(kind, grid, parts, spreads) for parts in zip(*noisy_columns, strict=True)]
 
 
+@lru_cache(maxsize=64)
 def _mechanisms(
     kind: Kind, grid: Grid | None, price: Price, neighbours: Neighbours, filtered: bool
 ) -> list[DiscreteLaplace | DiscreteGaussian]:

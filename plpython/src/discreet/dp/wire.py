@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from discreet.dp.estimate import QUANTILES, Kind
 from discreet.dp.grid import Grid
@@ -20,9 +21,14 @@ def released(function: str, texts: Sequence[str]) -> str:
     """
     kind = Kind(function.removeprefix("dp_"))
     amount, accounting, neighbours, filtered, *totals = texts
-    price = Price(Accounting(accounting), Fraction(amount))
+    price = _price(accounting, amount)
     data, fraction = _histogram(totals) if kind in QUANTILES else (_totals(totals), None)
     return str(release(kind, data, price, neighbours, filtered == "true", fraction))
+
+
+@lru_cache(maxsize=64)
+def _price(accounting: str, amount: str) -> Price:
+    return Price(Accounting(accounting), Fraction(amount))
 
 
 def _totals(texts: Sequence[str]) -> Totals:

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import median_high
 
-from discreet.gate.exactness import about
+from discreet.gate.exactness import UNLIMITED, about
 from discreet.gate.plan import Plan
 from discreet.gate.propagation import TYPES
 
@@ -44,7 +43,7 @@ def accuracy(plan: Plan, rows: Sequence[Sequence[object]]) -> list[Accuracy]:
         if part.exact or part.unknown is not None:
             continue
         at = keys + len(plan.aggregates) + plan.errors.index(part.error)
-        known = [row for row in rows if row[at] is not None]
+        known = [row for row in rows if row[at] not in (None, UNLIMITED)]
         if not known:
             continue
         widths = [str(row[at]) for row in known]
@@ -71,12 +70,9 @@ def median(numbers: Sequence[str]) -> Fraction:
 
 def share(numbers: Sequence[str], widths: Sequence[str]) -> Fraction | None:
     """The median half-width as a share of its number, of those that are not 0."""
-    shares = [
-        (float(width) / abs(float(number)), width, number)
-        for number, width in zip(numbers, widths, strict=True)
-        if float(number)
-    ]
+    values = [abs(float(number)) for number in numbers]
+    shares = {place: float(widths[place]) / value for place, value in enumerate(values) if value}
     if not shares:
         return None
-    _, width, number = median_high(shares)
-    return Fraction(width) / abs(Fraction(number))
+    place = sorted(shares, key=shares.__getitem__)[len(shares) // 2]
+    return Fraction(widths[place]) / abs(Fraction(numbers[place]))

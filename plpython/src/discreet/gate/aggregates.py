@@ -10,16 +10,30 @@ from pglast import ast
 
 from discreet.core.syntax import Node
 from discreet.dp.grid import Grid
-from discreet.gate.bins import EqualBins
+from discreet.dp.quantile import Side
+from discreet.gate import pairs
+from discreet.gate.bins import EqualBins, ValueBins
 from discreet.gate.bounds import asked_bounds, asked_epsilon, common_type, constant
 from discreet.gate.expressions import Expressions, function_name
 from discreet.gate.intervals import Interval
-from discreet.gate.measurements import BINS, SQUARES_BITS, SUM_BITS, Measurement, OwnEpsilon, Quantity, Subject
+from discreet.gate.measurements import (
+    BINS,
+    PAIR_BITS,
+    SQUARES_BITS,
+    SUM_BITS,
+    Measurement,
+    OwnEpsilon,
+    Quantity,
+    Subject,
+)
+from discreet.gate.moments import is_interval, length
+from discreet.gate.nullness import may_be_null
 from discreet.gate.refusal import refuse, refuse_unbounded
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.tree import Canonical, Expression
-from discreet.gate.values import identifies
+from discreet.gate.tree import BOOLEAN, TEXT, Canonical, Constant, Expression, Logic, Together
+from discreet.gate.values import as_family, clamped, decimal, identifies, known_values
 
+MOST_TOGETHER = 16
 INTEGER_TYPES = ("smallint", "integer")
 AVERAGED = (Quantity.VALUES, Quantity.CENTRED)
 SPREAD = (Quantity.VALUES, Quantity.CENTRED, Quantity.SQUARES)
@@ -63,7 +77,8 @@ def is_aggregate(node: Node) -> bool:
 
 
 def condition_of(node: ast.FuncCall, expressions: Expressions) -> Expression | None:
-    return None if node.agg_filter is None else expressions.condition(node.agg_filter)
+    found = None if node.agg_filter is None else expressions.condition(node.agg_filter)
+    return None if isinstance(found, Constant) and found.value is True else found
 
 
 def argument_of(node: ast.FuncCall, expressions: Expressions, n: int = 1, may_identify: bool = False) -> Expression:
@@ -75,13 +90,27 @@ def argument_of(node: ast.FuncCall, expressions: Expressions, n: int = 1, may_id
 def counting(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
     if node.agg_star or not node.args:
         return Aggregate("count", (Measurement(Quantity.ROWS, Subject(None, condition_of(node, expressions))),), "int8")
+    if node.agg_distinct and len(node.args) == 1 and isinstance(node.args[0], ast.RowExpr):
+        return rows_of_values(node, expressions)
     value = argument_of(node, expressions, may_identify=True)
     return count_of(value, node.agg_distinct, condition_of(node, expressions))
 
 
+def rows_of_values(node: ast.FuncCall, expressions: Expressions) -> Aggregate:
+    """count(DISTINCT (a, b)): of the values together, NULLs among them, as PostgreSQL counts rows."""
+    items = node.args[0].args or ()
+    if not 1 <= len(items) <= MOST_TOGETHER:
+        refuse(f"a row of no values, or of more than {MOST_TOGETHER}", node)
+    value = Together(tuple(expressions.value(item) for item in items), type=TEXT, nullable=False)
+    subject = Subject(value, condition_of(node, expressions))
+    return Aggregate("count", (Measurement(Quantity.DISTINCT, subject),), "int8")
+
+
 def count_of(value: Expression, distinct: bool, condition: Expression | None) -> Aggregate:
     if not distinct:
-        return Aggregate("count", (Measurement(Quantity.ROWS, Subject(value, condition)),), "int8")
+        # count(1), and the count of what is never NULL, is count(*)
+        counted = value if may_be_null(value) else None
+        return Aggregate("count", (Measurement(Quantity.ROWS, Subject(counted, condition)),), "int8")
     one = value if identifies(value) else Canonical(value, type=value.type)
     return Aggregate("count", (Measurement(Quantity.DISTINCT, Subject(one, condition)),), "int8")
 
@@ -100,14 +129,22 @@ def is_whole(value: Expression) -> bool:
     return value.type.name in INTEGER_TYPES
 
 
+def as_number(value: Expression, node: Node) -> tuple[Expression, str | None]:
+    """What is added up: of an interval its seconds; and the type of the answer, where that is an interval."""
+    return (length(value, node), "interval") if is_interval(value) else (value, None)
+
+
 def summing(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
-    refuse_distinct(node)
-    value = argument_of(node, expressions)
+    value, interval = as_number(argument_of(node, expressions), node)
     if value.family in TIMES:
         refuse("a sum of dates", node)
     grid = bounded_argument(value, node, SUM_BITS)
-    subject = Subject(value, condition_of(node, expressions), grid, is_whole(value))
-    result = "int8" if is_whole(value) else "float8" if value.family is Family.FLOAT else "numeric"
+    result = interval or ("int8" if is_whole(value) else "float8" if value.family is Family.FLOAT else "numeric")
+    condition = condition_of(node, expressions)
+    if node.agg_distinct:
+        one = Subject(Canonical(value, type=value.type), condition, grid)
+        return Aggregate("sum", (Measurement(Quantity.DISTINCT_TOTAL, one),), result, grid)
+    subject = Subject(value, condition, grid, is_whole(value))
     if several:
         return Aggregate("sum_of_parts", of_each(AVERAGED, subject), result, grid)
     return Aggregate("sum", (Measurement(Quantity.TOTAL, subject),), result, grid)
@@ -115,12 +152,13 @@ def summing(name: str, node: ast.FuncCall, expressions: Expressions, several: bo
 
 def averaging(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
     refuse_distinct(node)
-    value = argument_of(node, expressions)
+    value, interval = as_number(argument_of(node, expressions), node)
     if value.family in TIMES:
         refuse("an average of dates", node)
     grid = bounded_argument(value, node, SUM_BITS)
     subject = Subject(value, condition_of(node, expressions), grid, is_whole(value))
-    return Aggregate("avg", of_each(AVERAGED, subject), "float8" if value.family is Family.FLOAT else "numeric", grid)
+    result = interval or ("float8" if value.family is Family.FLOAT else "numeric")
+    return Aggregate("avg", of_each(AVERAGED, subject), result, grid)
 
 
 def spreading(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
@@ -166,18 +204,89 @@ def declared_quantile(
     value: Expression, fraction: Fraction, node: ast.FuncCall, expressions: Expressions, result: str | None
 ) -> Aggregate:
     """Between the bounds that are declared."""
+    value, interval = as_number(value, node)
+    if value.family is Family.TEXT:
+        refuse(
+            f"{function_name(node)}() of text is not supported",
+            node,
+            "It would show a value of one person. Count the values: GROUP BY the text.",
+        )
     if value.family not in NUMBERS | TIMES:
-        refuse(f"a quantile of {value.family.value}", node)
+        refuse(f"{function_name(node)}() of {value.family.value}", node, "Numbers, dates and timestamps can be ranked.")
     grid = bounded_argument(value, node, SUM_BITS)
     assert value.interval is not None
     subject = Subject(value, condition_of(node, expressions), grid, is_whole(value))
-    return quantile(subject, value, value.interval, fraction, result or value.native_type)
+    return quantile(subject, value, value.interval, fraction, interval or result or value.native_type)
 
 
 def quantile(subject: Subject, value: Expression, interval: Interval, fraction: Fraction, result: str) -> Aggregate:
     bins = EqualBins.fit(interval, value.family in (Family.INT, Family.DATE), BINS)
     kind = {Fraction(0): "min", Fraction(1): "max"}.get(fraction, "quantile")
-    return Aggregate(kind, (Measurement(Quantity.QUANTILE, subject, fraction, bins),), result, subject.grid)
+    chosen = Measurement(Quantity.QUANTILE, subject, fraction, bins)
+    # nothing but the bound is known to lie below the smallest value, or above the largest
+    sides = (side for side in Side if fraction != (0 if side is Side.LOWER else 1))
+    ends = (replace(chosen, side=side) for side in sides)
+    return Aggregate(kind, (chosen, *ends), result, subject.grid)
+
+
+def fractions_of(node: ast.FuncCall, expressions: Expressions) -> list[ast.FuncCall] | None:
+    """percentile_cont(ARRAY[…]) as one call for each fraction; None where it is no such call."""
+    if function_name(node) not in ("percentile_cont", "percentile_disc") or len(node.args or ()) != 1:
+        return None
+    (given,) = node.args
+    if not (isinstance(given, ast.A_ArrayExpr) or (isinstance(given, ast.TypeCast) and given.typeName.arrayBounds)):
+        return None
+    calls = []
+    for element in expressions.elements(given):
+        held = as_family(element, Family.NUMERIC, node)
+        if not held.constant or held.interval is None:
+            refuse("fractions that are not constants", node)
+        fraction = ast.A_Const(isnull=False, val=ast.Float(fval=format(decimal(held.interval.lower), "f")))
+        calls.append(ast.FuncCall(**{slot: getattr(node, slot) for slot in node} | {"args": (fraction,)}))
+    return calls
+
+
+def deciding(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
+    """bool_or() by the noisy number of rows that are true, bool_and() by that of rows that are false."""
+    refuse_distinct(node)
+    value, kind = expressions.condition(argument_node(node)), "bool_or" if name == "bool_or" else "bool_and"
+    decides = value if kind == "bool_or" else Logic("NOT", (value,), type=BOOLEAN)
+    condition = condition_of(node, expressions)
+    both = decides if condition is None else Logic("AND", (condition, decides), type=BOOLEAN)
+    return Aggregate(kind, (Measurement(Quantity.ROWS, Subject(None, both)),), "bool")
+
+
+def argument_node(node: ast.FuncCall) -> Node:
+    if node.agg_star or len(node.args or ()) != 1:
+        refuse(f"{function_name(node)}() with other than 1 argument", node)
+    return node.args[0]
+
+
+def most_frequent(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
+    if not node.agg_within_group or node.args or len(node.agg_order) != 1:
+        refuse("a call that is not mode() WITHIN GROUP (ORDER BY value)", node)
+    value = expressions.value(node.agg_order[0].node)
+    values = known_values(value)
+    if values is None or not 1 <= len(values) <= BINS:
+        refuse(
+            "mode() of values that are not declared",
+            node,
+            "A curator can declare them: SELECT discreet.describe_column(table, column, categories => ARRAY[…]).",
+        )
+    bins = ValueBins(values, value.family)
+    subject = Subject(Canonical(value, type=value.type), condition_of(node, expressions))
+    return Aggregate("mode", (Measurement(Quantity.QUANTILE, subject, None, bins),), value.native_type)
+
+
+def pairing(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
+    """corr(y, x) and the like; rows in which one of them is NULL take no part."""
+    refuse_distinct(node)
+    if node.agg_star or len(node.args or ()) != 2:
+        refuse(f"{name}() with other than 2 arguments", node)
+    y, x = (clamped(expressions.value(each), node) for each in node.args)
+    grids = bounded_argument(y, node, PAIR_BITS), bounded_argument(x, node, PAIR_BITS)
+    measured = pairs.measurements(y, x, grids, condition_of(node, expressions))
+    return Aggregate(name, measured, "int8" if name == "regr_count" else "float8", grids[0])
 
 
 def dp_counting(name: str, node: ast.FuncCall, expressions: Expressions, several: bool) -> Aggregate:
@@ -235,9 +344,36 @@ def refuse_distinct(node: ast.FuncCall) -> None:
         refuse("DISTINCT in a sum or average", node)
 
 
+REFUSED = {
+    **dict.fromkeys(
+        (
+            "string_agg",
+            "array_agg",
+            "json_agg",
+            "jsonb_agg",
+            "json_object_agg",
+            "jsonb_object_agg",
+            "xmlagg",
+            "range_agg",
+        ),
+        "is not supported: it would show the values of single people",
+    ),
+    **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), "is not supported: one person can change every bit of it"),
+}
+
+
+def refuse_showing(node: Node) -> None:
+    """Refuses aggregates that no noise makes private, and says why."""
+    if not isinstance(node, ast.FuncCall) or node.over is not None:
+        return
+    name = str(node.funcname[-1].sval)
+    if name in REFUSED:
+        refuse(f"{name}() {REFUSED[name]}", node, "GROUP BY the value and count; combine the groups around the answer.")
+
+
 AGGREGATES: dict[str, AggregateRule] = {
-    "count": AggregateRule("count(*), count(value), count(DISTINCT value)", counting),
-    "sum": AggregateRule("sum(number)", summing),
+    "count": AggregateRule("count(*), count(value), count(DISTINCT value), count(DISTINCT (value, …))", counting),
+    "sum": AggregateRule("sum([DISTINCT] number)", summing),
     "avg": AggregateRule("avg(number)", averaging),
     "variance": AggregateRule("variance(number)", spreading),
     "var_samp": AggregateRule("var_samp(number)", spreading),
@@ -247,8 +383,17 @@ AGGREGATES: dict[str, AggregateRule] = {
     "stddev_pop": AggregateRule("stddev_pop(number)", spreading),
     "min": AggregateRule("min(value)", extreme(Fraction(0))),
     "max": AggregateRule("max(value)", extreme(Fraction(1))),
-    "percentile_cont": AggregateRule("percentile_cont(fraction) WITHIN GROUP (ORDER BY value)", percentile),
-    "percentile_disc": AggregateRule("percentile_disc(fraction) WITHIN GROUP (ORDER BY value)", percentile),
+    "percentile_cont": AggregateRule(
+        "percentile_cont(fraction or fractions) WITHIN GROUP (ORDER BY value)", percentile
+    ),
+    "percentile_disc": AggregateRule(
+        "percentile_disc(fraction or fractions) WITHIN GROUP (ORDER BY value)", percentile
+    ),
+    "mode": AggregateRule("mode() WITHIN GROUP (ORDER BY value)", most_frequent),
+    "bool_and": AggregateRule("bool_and(condition)", deciding),
+    "bool_or": AggregateRule("bool_or(condition)", deciding),
+    "every": AggregateRule("every(condition)", deciding),
+    **{name: AggregateRule(f"{name}(y, x)", pairing) for name in pairs.KINDS},
     "dp_count": AggregateRule("dp_count(*), dp_count(value [, epsilon])", dp_counting),
     "dp_count_distinct": AggregateRule("dp_count_distinct(value [, epsilon])", dp_counting),
     "dp_sum": AggregateRule("dp_sum(value, lower, upper [, epsilon])", dp_bounded),

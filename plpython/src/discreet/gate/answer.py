@@ -1,49 +1,19 @@
 """The shape of an answer: SELECTs on top of each other, the lowest of them over the measured table.
 
-Errors are columns of the measured table. Where they are wanted, every SELECT hands them on to the next.
+Errors are columns of the measured table, or made of margins there (margins.py). Where they are wanted, every SELECT
+hands them on to the next.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from pglast import ast
 
 from discreet.core.printing import printed
 from discreet.core.syntax import Node
 from discreet.gate.column_names import free_name
-from discreet.gate.propagation import Columns, Dependence, dependence, unknown
-
-
-@dataclass(frozen=True)
-class Level:
-    """A SELECT, checked and rewritten, over what is called `alias`; and what each of its columns depends on."""
-
-    select: ast.SelectStmt
-    alias: str
-    dependences: tuple[Dependence, ...]
-
-    @classmethod
-    def of(cls, select: ast.SelectStmt, alias: str, columns: Columns) -> Level:
-        found = [dependence(target.val, columns) for target in select.targetList]
-        if select.groupClause:
-            grouped = "grouped anew by a noisy number"
-            found = [part if part.exact else unknown(part.unknown or grouped) for part in found]
-        return cls(select, alias, tuple(found))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(target.name for target in self.select.targetList)
-
-    def column(self, node: ast.ColumnRef) -> Dependence:
-        """What a column depends on, seen from the SELECT above."""
-        wanted = getattr(node.fields[-1], "sval", None)
-        found = [part for name, part in zip(self.names, self.dependences, strict=True) if name == wanted]
-        if len(found) != 1:
-            return unknown("a column that is not one of the subquery")
-        if self.select.distinctClause is not None and not found[0].exact:
-            return unknown("a noisy number after DISTINCT")
-        return found[0]
+from discreet.gate.levels import Level
+from discreet.gate.margins import Columns, margin_errors
+from discreet.gate.propagation import Dependence
 
 
 def errors_of(levels: tuple[Level, ...]) -> tuple[Dependence, ...]:
@@ -53,44 +23,54 @@ def errors_of(levels: tuple[Level, ...]) -> tuple[Dependence, ...]:
 
 
 def answer_sql(levels: tuple[Level, ...]) -> str:
-    return printed(nested(levels, ()))
+    return printed(nested(levels, (), None))
 
 
-def answer_with_errors(levels: tuple[Level, ...]) -> tuple[str, tuple[str, ...]]:
-    """The answer with a column <name>_error beside each noisy one, NULL where it is not known; and all names."""
+def answer_with_errors(levels: tuple[Level, ...]) -> tuple[str, tuple[str, ...], tuple[int, ...]]:
+    """The answer with a column <name>_error beside each noisy one, NULL where it is not known; all names; and the
+    places of those errors that are made of margins.
+    """
     top, errors = levels[-1], errors_of(levels)
+    by_margins, columns = margin_errors(levels)
     taken = {name for level in levels for name in level.names}
     hidden = tuple(free_name(f"error {number}", taken) for number in range(len(errors)))
-    tree = nested(levels, hidden)
+    tree = nested(levels, hidden, columns)
     taken = set(top.names)
     targets: list[ast.ResTarget] = []
     places: dict[int, int] = {}
+    made: list[int] = []
     for place, (target, part) in enumerate(zip(top.select.targetList, top.dependences, strict=True), start=1):
         targets.append(target)
         places[place] = len(targets)
         if part.exact:
             continue
-        error = no_number() if part.unknown else error_column(levels, top, hidden, errors.index(part.error))
+        if part.unknown is None:
+            error = error_column(levels, top, hidden, errors.index(part.error))
+        else:
+            error = by_margins.get(place - 1, no_number())
+            made += [len(targets)] if place - 1 in by_margins else []
         targets.append(ast.ResTarget(name=free_name(f"{target.name}_error", taken), val=error))
     tree.targetList = tuple(targets)
     tree.sortClause = tuple(moved(item, places) for item in tree.sortClause or ()) or None
     tree.groupClause = tuple(moved(item, places) for item in tree.groupClause or ()) or None
-    return printed(tree), tuple(target.name for target in targets)
+    return printed(tree), tuple(target.name for target in targets), tuple(made)
 
 
-def nested(levels: tuple[Level, ...], hidden: tuple[str, ...]) -> ast.SelectStmt:
-    """The SELECTs as one; each but the last hands the errors on, under these names."""
+def nested(levels: tuple[Level, ...], hidden: tuple[str, ...], columns: Columns | None) -> ast.SelectStmt:
+    """The SELECTs as one; each but the last hands the errors on, under these names, and margins."""
     tree = None
-    for level in levels:
+    for place, level in enumerate(levels):
         select = ast.SelectStmt(**{slot: getattr(level.select, slot) for slot in level.select})
         if tree is not None:
             alias = ast.Alias(aliasname=level.alias)
             select.fromClause = (ast.RangeSubselect(lateral=False, subquery=tree, alias=alias),)
         if level is not levels[-1]:
-            handed_on = (
+            handed_on = [
                 ast.ResTarget(name=name, val=error_column(levels, level, hidden, number))
                 for number, name in enumerate(hidden)
-            )
+            ]
+            margins = [] if columns is None else [some for (at, _), some in columns.handed_on.items() if at == place]
+            handed_on += [ast.ResTarget(name=name, val=value) for name, value in margins]
             select.targetList = (*select.targetList, *handed_on)
         tree = select
     return tree

@@ -10,7 +10,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from discreet.gate.intervals import Interval
+from discreet.gate.moments import difference
 from discreet.gate.numbers import floating, is_real, operands
+from discreet.gate.powers import power
 from discreet.gate.refusal import refuse, refuse_unbounded
 from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.times import moved
@@ -35,8 +37,7 @@ from discreet.gate.values import (
     typed_literal,
 )
 
-LONGEST_TIME_IN_DAYS = 3_652_059
-
+SECONDS_OF_A_DAY = 86_400
 CAST_TARGETS = {
     "int2": Family.INT,
     "int4": Family.INT,
@@ -55,11 +56,11 @@ CAST_TARGETS = {
 
 
 def arithmetic(name: str, left: Expression, right: Expression, node: object) -> Expression:
-    """left `name` right, for + - * / %; dates may be subtracted from each other, and moved."""
-    if left.family is Family.DATE and right.family is Family.DATE and name == "-":
-        days = Interval.of(-LONGEST_TIME_IN_DAYS, LONGEST_TIME_IN_DAYS)
-        sides = guarded_time(left, node), guarded_time(right, node)
-        return Arithmetic(name, *sides, type=Type(Family.INT), interval=days)
+    """left `name` right, for + - * / % ^; moments may be subtracted from each other, and moved."""
+    if left.family in TIMES and right.family in TIMES and name == "-":
+        return difference(left, right, node)
+    if name == "^":
+        return power([left, right], node)
     if left.family in TIMES and name in ("+", "-"):
         return moved(name, left, right, node)
     if right.family in TIMES and name == "+":
@@ -100,6 +101,17 @@ def result_interval(name: str, left: Interval, right: Interval, whole: bool) -> 
     return Interval.of(-right.reach, right.reach)
 
 
+def moved_interval(value: Expression, target: Family) -> Interval | None:
+    """The declared bounds of a moment in the unit of another type of moments; time zones are at most a day apart."""
+    if value.interval is None:
+        return None
+    seconds = value.interval * Interval.of(SECONDS_OF_A_DAY) if value.family is Family.DATE else value.interval
+    if target is Family.DATE:
+        first, last = (Fraction(end // SECONDS_OF_A_DAY) for end in (seconds.lower, seconds.upper))
+        return Interval(first, last).widened(1)
+    return seconds.widened(SECONDS_OF_A_DAY)
+
+
 def cast(value: Expression, type_name: str, limited: bool, node: object) -> Expression:
     """value::type_name, where no value of the row can make it fail; `limited`: to a length or a precision."""
     target = CAST_TARGETS.get(type_name)
@@ -122,7 +134,10 @@ def cast(value: Expression, type_name: str, limited: bool, node: object) -> Expr
     if target is Family.TEXT and value.family in NUMBERS | {Family.BOOL}:
         return Cast(value, type_name, type=result)
     if target in TIMES | {Family.TEXT} and value.family in TIMES:
-        return Cast(guarded_time(value, node), type_name, type=result)
+        interval = None if target is Family.TEXT else moved_interval(value, target)
+        # declared bounds are wishes, which nothing enforces here
+        raw = None if interval is None else value.raw or "the date"
+        return Cast(guarded_time(value, node), type_name, type=result, interval=interval, raw=raw)
     if target is Family.INT and value.family is Family.BOOL:
         both = (number_constant(0, target), number_constant(1, target))
         return Cast(value, type_name, type=result, interval=Interval.of(0, 1), domain=both)

@@ -9,8 +9,12 @@ from fractions import Fraction
 from typing import ClassVar
 
 from discreet.dp.estimate import bin_value
+from discreet.dp.quantile import Side
 from discreet.dp.totals import Histogram
 from discreet.gate.intervals import Interval
+from discreet.gate.printer import listed, one_of_its_equals, operator
+from discreet.gate.schema import Family
+from discreet.gate.tree import Constant
 
 # below it a double has room for a half
 LARGEST_WHOLE = 10**15
@@ -18,18 +22,19 @@ LARGEST_WHOLE = 10**15
 
 @dataclass(frozen=True)
 class EqualBins:
-    """So many bins of equal width; the outermost hold what lies outside."""
+    """So many bins of equal width; the outermost hold what lies outside. `whole`: one for each whole number."""
 
     lower: Fraction
     upper: Fraction
     number: int
+    whole: bool = False
 
     @classmethod
     def fit(cls, interval: Interval, whole: bool, most: int) -> EqualBins:
         """`most` bins; `whole` numbers in a range that is small enough have a bin each, and are the middle of it."""
         first, last = math.ceil(interval.lower), math.floor(interval.upper)
         if whole and 0 <= last - first < most and interval.reach < LARGEST_WHOLE:
-            return cls(first - Fraction(1, 2), last + Fraction(1, 2), last - first + 1)
+            return cls(first - Fraction(1, 2), last + Fraction(1, 2), last - first + 1, whole=True)
         return cls(interval.lower, interval.upper, most if interval.lower < interval.upper else 1)
 
     def sql(self, value: str) -> str:
@@ -39,6 +44,35 @@ class EqualBins:
     def value(self, chosen: int) -> Decimal:
         """The middle of a bin."""
         return bin_value(Histogram((0,) * self.number, self.lower, self.upper), chosen)
+
+    def end(self, chosen: int, side: Side) -> Fraction:
+        """The end of a candidate of dp.quantile.QuantileEnd: of a bin, or the bound beyond all of them."""
+        inwards = Fraction(1, 2) if self.whole else Fraction(0)
+        width = (self.upper - self.lower) / self.number
+        if side is Side.LOWER:
+            return self.lower + max(chosen - 1, 0) * width + inwards
+        return self.lower + min(chosen + 1, self.number) * width - inwards
+
+
+@dataclass(frozen=True)
+class ValueBins:
+    """A bin for each of the values that are known without data; what is none of them has none."""
+
+    values: tuple[Constant, ...]
+    family: Family
+
+    @property
+    def number(self) -> int:
+        return len(self.values)
+
+    def sql(self, value: str) -> str:
+        listed_values = (one_of_its_equals(listed(entry), self.family) for entry in self.values)
+        whens = (f"WHEN {operator('=', value, entry)} THEN {place}" for place, entry in enumerate(listed_values))
+        return f"(CASE {' '.join(whens)} END)"
+
+    def value(self, chosen: int) -> str:
+        held = self.values[chosen].value
+        return str(held).lower() if isinstance(held, bool) else str(held)
 
 
 @dataclass(frozen=True)

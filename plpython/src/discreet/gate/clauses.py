@@ -70,13 +70,36 @@ def is_star(target: ast.ResTarget) -> bool:
 
 
 def default_name(node: Node) -> str:
+    """What PostgreSQL calls a column that is given no name."""
+    return figured_name(node)[0] or NAMELESS
+
+
+def figured_name(node: Node) -> tuple[str | None, bool]:
+    """The name, and whether it is better than one that a cast or a CASE around the node would give."""
     if isinstance(node, ast.ColumnRef):
-        return str(getattr(node.fields[-1], "sval", NAMELESS))
+        name = getattr(node.fields[-1], "sval", None)
+        return name, name is not None
     if isinstance(node, ast.FuncCall):
-        return str(node.funcname[-1].sval)
+        return str(node.funcname[-1].sval), True
+    if isinstance(node, ast.CollateClause):
+        return figured_name(node.arg)
     if isinstance(node, ast.TypeCast):
-        return default_name(node.arg)
-    return {ast.CaseExpr: "case", ast.CoalesceExpr: "coalesce"}.get(type(node), NAMELESS)
+        name, good = figured_name(node.arg)
+        return (name, True) if good else (str(node.typeName.names[-1].sval), False)
+    if isinstance(node, ast.CaseExpr):
+        name, good = figured_name(node.defresult)
+        return (name, True) if good else ("case", False)
+    if isinstance(node, ast.A_Expr) and node.kind == enums.A_Expr_Kind.AEXPR_NULLIF:
+        return "nullif", True
+    if isinstance(node, ast.MinMaxExpr):
+        return "greatest" if node.op == enums.MinMaxOp.IS_GREATEST else "least", True
+    if isinstance(node, ast.SubLink) and node.subLinkType == enums.SubLinkType.EXPR_SUBLINK:
+        target = node.subselect.targetList[0] if node.subselect.targetList else None
+        if target is None:
+            return None, False
+        return (target.name, True) if target.name else figured_name(target.val)
+    words = {ast.CoalesceExpr: "coalesce", ast.GroupingFunc: "grouping", ast.A_ArrayExpr: "array", ast.RowExpr: "row"}
+    return words.get(type(node)), type(node) in words
 
 
 def split(condition: Node) -> Iterator[Node]:
@@ -100,16 +123,12 @@ def equated(conjunct: Node) -> tuple[ast.ColumnRef, ast.ColumnRef] | None:
 
 
 def refuse_beyond_rows(select: ast.SelectStmt) -> None:
-    """Below an aggregation rows may be dropped and mapped, nothing that looks at other rows."""
     beyond = {
-        "DISTINCT": select.distinctClause,
-        "GROUP BY": select.groupClause,
-        "HAVING": select.havingClause,
-        "LIMIT": select.limitCount or select.limitOffset,
         "FOR UPDATE": select.lockingClause,
-        "a window": select.windowClause,
         "VALUES": select.valuesLists,
         "SELECT INTO": select.intoClause,
+        "GROUP BY DISTINCT": select.groupDistinct,
+        "FETCH … WITH TIES": select.limitOption == enums.LimitOption.LIMIT_OPTION_WITH_TIES,
     }
     for construct, present in beyond.items():
         if present:

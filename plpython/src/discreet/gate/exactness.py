@@ -14,16 +14,20 @@ of at least 15 digits to the arithmetic of numeric and double precision.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from types import MappingProxyType
 
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace
 from discreet.dp.exact import decimal_above
+from discreet.dp.mode import ModeChoice
 from discreet.dp.price import Accounting
-from discreet.dp.quantile import is_tail
+from discreet.dp.quantile import END_MISSED, QuantileChoice, is_tail
+from discreet.dp.sampling import PoissonSample
 from discreet.gate.aggregates import Aggregate
+from discreet.gate.bins import LogarithmicBins
 from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.plan import Plan
 from discreet.gate.printer import printed
@@ -34,36 +38,76 @@ from discreet.gate.tree import Expression
 MISSED = Fraction(5, 100)
 # dp.exact.readable rounds a number to less than a thousandth of the scale of its noise, to either side
 ROUNDED = Fraction(1, 2000)
+MADE_OF_MARGINS = "made of several noisy numbers: comes with the answer"
 ADDITIVE = {Accounting.PURE: "discrete Laplace", Accounting.ZCDP: "discrete Gaussian"}
 
 
 @dataclass(frozen=True)
-class Bound:
-    """A half-width: `fixed`, plus for each average `share` / n, but no more than `most`.
+class SampledPart:
+    """How far an aggregate of a sample is off: `fixed`, by noise, and `weight` times what the sample does to the number
+    of aggregate `number`; of an average, that divided by the number, but no more than `cap`.
 
-    n is the released number of its values, which stands under the number of the aggregate. `unknown`: why there is no
-    half-width, not even after the answer.
+    `most`: what a person adds to the number, which is off by `noise` besides; `missed`: the chance of each.
+    """
+
+    sample: PoissonSample
+    number: int
+    fixed: Fraction
+    weight: Fraction
+    most: Fraction
+    noise: Fraction
+    missed: Fraction
+    cap: Fraction | None = None
+
+    def off_by(self, released: int) -> Fraction:
+        found = self.fixed + self.weight * self.sample.half_width(released, self.most, self.noise, self.missed)
+        return found if self.cap is None else min(found / max(released, 1), self.cap)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A half-width: `fixed`, plus for each average `share` / n, but no more than `most`, plus for each of `ranged` its
+    weight times how far its number can be from the exact one (ranges.py), given `widths` of noise.
+
+    n is the released number of its values, which stands under the number of the aggregate. `rows`: it is no half-width
+    but a number of rows, of what is chosen or decided. `unknown`: why there is none, not even after the answer.
     """
 
     fixed: Fraction = Fraction(0)
     averages: tuple[tuple[int, Fraction, Fraction], ...] = ()
+    ranged: tuple[tuple[int, Fraction], ...] = ()
+    widths: Mapping[Measurement, int] = field(default_factory=dict)
+    rows: str | None = None
     unknown: str | None = None
+    sampled: tuple[SampledPart, ...] = ()
+
+    @property
+    def numbers(self) -> list[int]:
+        """The aggregates whose released number it depends on."""
+        return list(dict.fromkeys([*(number for number, _, _ in self.averages), *(s.number for s in self.sampled)]))
 
     def before(self) -> Fraction | None:
         """What is known of it without an answer."""
-        return None if self.averages or self.unknown else self.fixed
+        return None if self.numbers or self.ranged or self.unknown else self.fixed
 
     def after(self, counts: Mapping[int, int]) -> Fraction | None:
-        """What it is where so many values are released for each average."""
+        """What it is, `ranged` aside, where so many values are released for each average."""
         if self.unknown:
             return None
-        return self.fixed + sum(min(share / max(counts[n], 1), most) for n, share, most in self.averages)
+        by_sample = sum((part.off_by(counts[part.number]) for part in self.sampled), Fraction(0))
+        return by_sample + self.fixed + sum(min(share / max(counts[n], 1), most) for n, share, most in self.averages)
 
     @property
     def why(self) -> str | None:
         """Why there is none before the answer, or what it will be."""
-        if self.unknown or not self.averages:
-            return self.unknown
+        if self.unknown or self.rows:
+            return self.unknown or self.rows
+        if self.sampled:
+            return "depends on the released numbers: noise and the sample add up"
+        if self.ranged:
+            return "depends on the released numbers: comes with the answer"
+        if not self.averages:
+            return None
         if len(self.averages) > 1:
             return "depends on the numbers of values of several averages"
         ((_, share, _),) = self.averages
@@ -71,23 +115,94 @@ class Bound:
         return f"depends on the number of values: at most {formula}, where n is their released number"
 
 
+def noise_missed(aggregates: Iterable[Aggregate]) -> Fraction:
+    """How often the noise of these aggregates together may miss: all, but for what ends of quantiles miss by choice."""
+    return MISSED - END_MISSED * sum(m.side is not None for m in numbers_in(aggregates))
+
+
+def widths_of(aggregates: Sequence[Aggregate], terms: Terms, missed: Fraction, more: int = 0) -> dict[Measurement, int]:
+    """How far each number that takes noise is off, so that all are but with probability `missed`.
+
+    `more`: other events that have the same part of it each.
+    """
+    added = [measurement for measurement in numbers_in(aggregates) if measurement.bins is None]
+    level = 1 - missed / max(len(added) + more, 1)
+    return {measurement: half_width(terms.noise(measurement), level) for measurement in added}
+
+
 def bound_of(error: Dependence, aggregates: Sequence[Aggregate], terms: Terms) -> Bound:
     """The half-width of whatever depends on aggregates in this way."""
     involved = [(number, weight, aggregates[number]) for number, weight in error.weights]
     for _, _, aggregate in involved:
-        if aggregate.kind not in BOUNDED:
-            return Bound(unknown=no_bound(aggregate, terms))
-    measurements = numbers_in(aggregate for _, _, aggregate in involved)
-    level = 1 - MISSED / max(len(measurements), 1)
-    widths = {measurement: half_width(terms.noise(measurement), level) for measurement in measurements}
-    fixed, averages = error.slack, []
+        if aggregate.kind in CHOSEN:
+            return chosen_bound(aggregate, terms)
+        if is_searched(aggregate):
+            return Bound(unknown="chosen by rank among bins that widen with the distance from 0")
+        if terms.sample is not None and aggregate.kind not in (*ADDED, "avg"):
+            return Bound(unknown=f"how far a sample moves a {aggregate.kind} depends on the data")
+    if terms.sample is not None:
+        numbers = numbers_in(aggregate for _, _, aggregate in involved)
+        return sampled_bound(error, involved, terms, terms.sample, MISSED / (2 * max(len(numbers), 1)))
+    missed = noise_missed(aggregate for _, _, aggregate in involved)
+    if missed <= 0:
+        return Bound(unknown="made of so many quantiles that no interval holds with 95 %")
+    widths = widths_of([aggregate for _, _, aggregate in involved], terms, missed)
+    fixed, averages, ranged = error.slack, [], []
     for number, weight, aggregate in involved:
         if aggregate.kind == "avg":
             share, most = average_off_by(aggregate, widths, terms)
             averages.append((number, share * weight, most * weight))
-        else:
+        elif aggregate.kind in ADDED:
             fixed += weight * off_by(aggregate, widths, terms)
-    return Bound(fixed, tuple(averages))
+        else:
+            ranged.append((number, weight))
+    return Bound(fixed, tuple(averages), tuple(ranged), widths)
+
+
+def is_searched(aggregate: Aggregate) -> bool:
+    """A quantile of a column of which no bounds are known (gate/suggest.py)."""
+    return isinstance(aggregate.measurements[0].bins, LogarithmicBins)
+
+
+def sampled_bound(
+    error: Dependence,
+    involved: Sequence[tuple[int, Fraction, Aggregate]],
+    terms: Terms,
+    sample: PoissonSample,
+    missed: Fraction,
+) -> Bound:
+    """The half-width of numbers that were scaled up from a sample: each may be off by its noise, and by the sample.
+
+    The sum of the centred values 2 x - c of a person's rows, of which each lies within the width W of the bounds, has a
+    square of at most W² most times the number of the rows: so the sample does no more to it than W times what it does
+    to the number. Sums of values of both signs have no such number beside them.
+    """
+    parts = []
+    for number, weight, aggregate in involved:
+        first, last = aggregate.measurements[0], aggregate.measurements[-1]
+        widths = {m: scaled_width(terms, m, sample, missed) for m in (first, last)}
+        grid = aggregate.grid
+        by_noise = weight * off_by(aggregate, widths, terms) if aggregate.kind != "avg" else Fraction(0)
+        times, cap = weight, None
+        if aggregate.kind != "count":
+            assert grid is not None
+            if aggregate.kind == "sum":
+                times = weight * grid.step
+                if grid.lower < 0:
+                    return Bound(unknown="how far a sum of values of both signs is off by a sample depends on the data")
+            elif aggregate.kind == "sum_of_parts":
+                times = weight * (abs(grid.lower + grid.upper) + grid.width) * grid.step / 2
+            else:
+                share, most = average_off_by(aggregate, widths, terms)
+                by_noise, times, cap = share * weight, weight * grid.width * grid.step, most * weight
+        most_of_one = Fraction(terms.in_group(first))
+        parts.append(SampledPart(sample, number, by_noise, times, most_of_one, Fraction(widths[first]), missed, cap))
+    return Bound(error.slack, sampled=tuple(parts))
+
+
+def scaled_width(terms: Terms, measurement: Measurement, sample: PoissonSample, missed: Fraction) -> int:
+    """That of the noise, scaled to all people; scaling rounds."""
+    return sample.scaled(half_width(terms.noise(measurement), 1 - missed)) + 2
 
 
 @lru_cache(maxsize=64)
@@ -133,19 +248,34 @@ def average_off_by(aggregate: Aggregate, widths: Mapping[Measurement, int], term
     return (widths[centred] + grid.width * widths[count] + rounded) * grid.step / 2, grid.width * grid.step
 
 
-BOUNDED = ("count", "sum", "sum_of_parts", "avg")
+ADDED = ("count", "sum", "sum_of_parts")
+DECISIONS = ("bool_and", "bool_or")
+CHOSEN = (*DECISIONS, "mode")
+RANKED = ("min", "max", "quantile")
 
 
-def no_bound(aggregate: Aggregate, terms: Terms) -> str:
+def chosen_bound(aggregate: Aggregate, terms: Terms) -> Bound:
+    """Of what is decided or chosen by a number of rows: how many rows more another choice would need, or have."""
     (measurement, *_) = aggregate.measurements
-    if measurement.bins is None:
-        return f"how far a {aggregate.kind.removesuffix('_pop')} is off depends on the data"
+    if aggregate.kind in DECISIONS:
+        rows = half_width(terms.noise(measurement), 1 - MISSED)
+        return Bound(
+            Fraction(rows), rows=f"told apart from its opposite, with 95 %, where more than {rows} rows decide"
+        )
     found = terms.choice(measurement)
+    assert isinstance(found, ModeChoice) and measurement.bins is not None
+    rows = found.half_width(measurement.bins.number)
+    why = f"chosen by frequency: with 95 % it has no more than {rows} rows less than the most frequent value"
+    return Bound(Fraction(rows), rows=why)
+
+
+def ranks_off(measurement: Measurement, terms: Terms) -> int:
+    """With 95 % a quantile is no more ranks than this away from the one asked for."""
+    found = terms.choice(measurement)
+    assert isinstance(found, QuantileChoice) and measurement.bins is not None
     # some bin holds the rank asked for, and has no loss; near an end, a rank some way inside is asked for
     ranks = found.half_width(measurement.bins.number)
-    if is_tail(found.fraction):
-        ranks += found.least_rank(measurement.bins.number)
-    return f"chosen by rank: with 95 % no more than {ranks} ranks away; how far that is depends on the data"
+    return ranks + (found.least_rank(measurement.bins.number) if is_tail(found.fraction) else 0)
 
 
 def written(number: Fraction, digits: int = 6) -> str:
@@ -160,13 +290,16 @@ def about(number: Fraction) -> str:
 
 @dataclass(frozen=True)
 class Exactness:
-    """What can be said of one column of an answer before it is given."""
+    """What can be said of one column of an answer before it is given. `rows`: the error is a number of rows, of what
+    was chosen or decided.
+    """
 
     column: str
     mechanism: str
     scale: Fraction | None = None
     error: Fraction | None = None
     why: str | None = None
+    rows: bool = False
 
     def told(self) -> dict[str, str | None]:
         shown = {
@@ -181,14 +314,19 @@ class Exactness:
 def exactness(plan: Plan, terms: Sequence[Terms]) -> list[Exactness]:
     """Of every column; `terms` are those of the grouping sets, of which the one with most noise counts."""
     noisiest = max(terms, key=lambda some: some.reach)
-    return [of_column(column, part, plan, noisiest) for column, part in plan.columns]
+    return [
+        Exactness(column, "post-processing", why=MADE_OF_MARGINS)
+        if place in plan.margin_places
+        else of_column(column, part, plan, noisiest)
+        for place, (column, part) in enumerate(plan.columns)
+    ]
 
 
 def of_column(column: str, part: Dependence, plan: Plan, terms: Terms) -> Exactness:
     zero = Fraction(0)
     if part.unknown is not None:
         return Exactness(column, "post-processing", why=part.unknown)
-    if part.key is not None and plan.grouping.keys[part.key].domain is None:
+    if part.key is not None and not plan.grouping.keys[part.key].known:
         return Exactness(column, "threshold", zero, zero, "a group is shown when enough people share it")
     if part.exact:
         return Exactness(column, "exact", zero, zero)
@@ -196,9 +334,13 @@ def of_column(column: str, part: Dependence, plan: Plan, terms: Terms) -> Exactn
     mechanism = " and ".join(dict.fromkeys(mechanism_of(aggregate, terms) for aggregate in involved))
     bound = bound_of(part, plan.aggregates, terms)
     why = bound.why
+    ranks = [ranks_off(one.measurements[0], terms) for one in involved if one.kind in RANKED]
+    if ranks and why is not None:
+        interval = "the interval of values comes with the answer"
+        why = f"chosen by rank: with 95 % no more than {max(ranks)} ranks away; {interval}"
     if why is None and len(numbers_in(involved)) > 1:
         why = f"made of {len(numbers_in(involved))} noisy numbers"
-    return Exactness(column, mechanism, scale_of(part, plan, terms), bound.before(), why)
+    return Exactness(column, mechanism, scale_of(part, plan, terms), bound.before(), why, bound.rows is not None)
 
 
 def mechanism_of(aggregate: Aggregate, terms: Terms) -> str:
@@ -215,39 +357,82 @@ def scale_of(part: Dependence, plan: Plan, terms: Terms) -> Fraction | None:
     if aggregate.kind not in ("count", "sum"):
         return None
     (measurement,) = aggregate.measurements
-    return weight * unit(measurement) * terms.noise(measurement).spread
+    scale = weight * unit(measurement) * terms.noise(measurement).spread
+    return scale if terms.sample is None else scale / terms.sample.rate
 
 
 def unit(measurement: Measurement) -> Fraction:
     """What one step of a measurement is in the unit of its argument: centred sums are twice sums."""
     grid = measurement.subject.grid
     step = Fraction(1) if grid is None else grid.step
-    return {Quantity.TOTAL: step, Quantity.CENTRED: step / 2, Quantity.SQUARES: step**2 / 4}.get(
-        measurement.quantity, Fraction(1)
-    )
+    other = measurement.subject.other_grid
+    units = {
+        Quantity.TOTAL: step,
+        Quantity.DISTINCT_TOTAL: step,
+        Quantity.CENTRED: step / 2,
+        Quantity.SQUARES: step**2 / 4,
+        Quantity.PRODUCTS: step * (Fraction(1) if other is None else other.step) / 4,
+    }
+    return units.get(measurement.quantity, Fraction(1))
 
 
 def widest_error(plan: Plan, terms: Sequence[Terms]) -> Fraction | None:
     """The largest half-width that is known before the answer; None where none is."""
     found = zip(exactness(plan, terms), plan.columns, strict=True)
-    errors = [column.error for column, (_, part) in found if column.error is not None and not part.exact]
+    errors = [
+        column.error for column, (_, part) in found if column.error is not None and not part.exact and not column.rows
+    ]
     return max(errors, default=None)
 
 
-def errors_told(plan: Plan, terms: Sequence[Terms], rows: Sequence[Sequence[object]]) -> list[str]:
+# of columns whose errors SQL makes of margins: the least and the largest, by the place of the column
+Widths = Mapping[int, tuple[str | None, str | None]]
+UNLIMITED = "Infinity"
+
+
+def widths_in(plan: Plan, rows: Sequence[Sequence[object]], place: int, widths: Widths) -> list[str]:
+    """The least and the largest half-width of a column in the rows that were released; none where none is known."""
+    part = plan.columns[place][1]
+    if place in widths:
+        return list(dict.fromkeys(width for width in widths[place] if width is not None))
+    if part.exact or part.unknown is not None:
+        return []
+    at = len(plan.grouping.keys) + len(plan.aggregates) + plan.errors.index(part.error)
+    texts = {str(row[at]) for row in rows if row[at] is not None}
+    known = sorted((text for text in texts if text != UNLIMITED), key=Fraction)
+    ends = [*known[:1], *known[-1:]] if UNLIMITED not in texts else [*known[:1], UNLIMITED]
+    return list(dict.fromkeys(ends))
+
+
+def errors_told(
+    plan: Plan, terms: Sequence[Terms], rows: Sequence[Sequence[object]], widths: Widths = MappingProxyType({})
+) -> list[str]:
     """Of every noisy column, how exact it is in the rows that were released: count ±30, avg ±2 to ±7."""
-    first = len(plan.grouping.keys) + len(plan.aggregates)
     told = []
-    for found, (_, part) in zip(exactness(plan, terms), plan.columns, strict=True):
+    for place, (found, (_, part)) in enumerate(zip(exactness(plan, terms), plan.columns, strict=True)):
         if part.exact:
             continue
-        widths = [] if found.error is None else [found.error]
-        if part.unknown is None:
-            place = first + plan.errors.index(part.error)
-            texts = {str(row[place]) for row in rows if row[place] is not None}
-            widths = [Fraction(text) for text in texts] or widths
-        ends = dict.fromkeys(written(end, 3) for end in (min(widths), max(widths))) if widths else {}
-        told.append(f"{found.column} " + (" to ".join(f"±{end}" for end in ends) or "not known"))
+        ends = widths_in(plan, rows, place, widths)
+        if not ends and found.error is not None:
+            ends = [written(found.error)]
+        unit = " rows" if found.rows else ""
+        shown = dict.fromkeys(end if end == UNLIMITED else written(Fraction(end), 3) for end in ends)
+        told.append(f"{found.column} " + (" to ".join(f"±{end}" for end in shown) + unit if shown else "not known"))
+    return [text.replace(f"±{UNLIMITED}", "unlimited") for text in told]
+
+
+def columns_told(
+    plan: Plan, terms: Sequence[Terms], rows: Sequence[Sequence[object]], widths: Widths
+) -> list[dict[str, str | None]]:
+    """Of every column, what is known of its exactness once it is answered."""
+    told = []
+    for place, found in enumerate(exactness(plan, terms)):
+        one, ends = found.told(), widths_in(plan, rows, place, widths)
+        if ends:
+            one["error_95"] = ends[-1]
+        if len(ends) > 1:
+            one["least_error_95"] = ends[0]
+        told.append(one)
     return told
 
 
@@ -259,7 +444,7 @@ def groups_told(plan: Plan, terms: Sequence[Terms]) -> list[dict[str, object]]:
         by: dict[str, object] = {"by": [names.get(key, f"key {key + 1}") for key in keys]}
         if not keys:
             by["released"] = "one group of all"
-        elif all(plan.grouping.keys[key].domain is not None for key in keys):
+        elif all(plan.grouping.keys[key].known for key in keys):
             by["released"] = "declared categories: every group is shown, also without people"
         else:
             release = some.threshold()
@@ -279,7 +464,7 @@ def sensitivities(plan: Plan, terms: Sequence[Terms]) -> list[dict[str, object]]
     """The most that one person changes each measurement, in the unit of its argument (of quantiles: in ranks)."""
     told: list[dict[str, object]] = []
     for measurement in plan.measurements:
-        if measurement.fraction is not None:
+        if measurement.bins is not None:
             choices = [(some.choice(measurement), Fraction(some.total, some.rows)) for some in terms]
             per_group = max(Fraction(found.choice.sensitivity, found.unit) for found, _ in choices)
             in_all = max(Fraction(found.choice.sensitivity, found.unit) * groups for found, groups in choices)

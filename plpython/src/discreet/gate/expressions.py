@@ -19,10 +19,13 @@ from pglast import ast, enums
 
 from discreet.core.syntax import Node
 from discreet.gate.arithmetic import CAST_TARGETS, arithmetic, cast, signed
+from discreet.gate.ends import interval_of
 from discreet.gate.functions import FUNCTIONS
+from discreet.gate.moments import as_interval, is_interval
 from discreet.gate.numbers import as_double, as_numeric, floating, is_real, of_one_float_type
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Family
+from discreet.gate.texts import among, is_array, matched, member
 from discreet.gate.times import duration
 from discreet.gate.traces import trace
 from discreet.gate.tree import (
@@ -63,12 +66,15 @@ from discreet.gate.values import (
     literal,
     number_constant,
     same_family,
+    typed_literal,
     untyped,
 )
 
 COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
 LIKES = {"~~", "!~~", "~~*", "!~~*"}
-ARITHMETIC = {"+", "-", "*", "/", "%"}
+MATCHES = {"~", "!~", "~*", "!~*"}
+MEMBERS = {"->", "->>"}
+ARITHMETIC = {"+", "-", "*", "/", "%", "^"}
 # of an array in its text form: quoted, or plain, and what follows
 ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s{},"\\](?:[^{},"\\]*[^\s{},"\\])?))\s*(,|$)', re.DOTALL)
 # types whose name the catalog writes out
@@ -183,6 +189,10 @@ class Expressions:
             return self.row_comparison(name, node)
         if name in LIKES:
             return self.like(name, self.value(node.lexpr), self.value(node.rexpr), node)
+        if name in MATCHES:
+            return matched(name, self.value(node.lexpr), self.value(node.rexpr), node)
+        if name in MEMBERS:
+            return member(name, self.value(node.lexpr), self.value(node.rexpr), node)
         if name in COMPARISONS:
             return self.comparison(name, self.value(node.lexpr), self.value(node.rexpr), node)
         if name in ARITHMETIC:
@@ -198,9 +208,12 @@ class Expressions:
         refuse(f"operator {name}", node)
 
     def comparison(self, name: str, left: Expression, right: Expression, node: Node) -> Expression:
+        left, right = beside_text(left, right), beside_text(right, left)
         if left.is_null or right.is_null:
             return Compare(name, left, right, type=BOOLEAN, domain=TRUE_OR_FALSE)
-        if Family.OTHER in (left.family, right.family):  # enum, uuid …: by their text, for equality only
+        if intervals(left, right):
+            left, right = as_interval(left, node), as_interval(right, node)
+        elif Family.OTHER in (left.family, right.family):  # enum, uuid …: by their text, for equality only
             if not (is_text_of(left, right) or is_text_of(right, left)):
                 refuse("comparing values of this type", node)
             if name not in ("=", "<>"):
@@ -233,6 +246,8 @@ class Expressions:
 
     def any_or_all(self, node: ast.A_Expr) -> Expression:
         any_one = node.kind == enums.A_Expr_Kind.AEXPR_OP_ANY
+        if isinstance(node.rexpr, ast.ColumnRef) and is_array(array := self.value(node.rexpr)):
+            return among(operator_name(node), self.value(node.lexpr), array, any_one, node)
         items = self.elements(node.rexpr)
         return self.compared_with_each(operator_name(node), self.value(node.lexpr), items, any_one, node)
 
@@ -327,10 +342,11 @@ class Expressions:
 
     def extreme(self, node: ast.MinMaxExpr) -> Expression:
         word: Literal["GREATEST", "LEAST"] = "GREATEST" if node.op == enums.MinMaxOp.IS_GREATEST else "LEAST"
-        family, values = unified([self.value(part) for part in node.args], node)
+        given = [self.value(part) for part in node.args]
+        family, values = unified(given, node)
         if family is Family.OTHER:
             refuse(f"{word} of values of this type", node)
-        return chosen(Choice(word, tuple(values), type=Type(family)), values)
+        return extreme(word, family, given, values, node)
 
     # -- functions and casts
 
@@ -377,6 +393,17 @@ def other_constant(text: str, names: tuple[str, ...]) -> Expression:
     """
     written = ".".join(map(identifier, names))
     return Constant(text, type=Type(Family.OTHER, written), nullable=False)
+
+
+def beside_text(value: Expression, other: Expression) -> Expression:
+    """A constant of type name, as current_user is, beside a text."""
+    named = value.family is Family.OTHER and value.type.names == ("name",) and other.family is Family.TEXT
+    return typed_literal(content(value) or "", Family.TEXT, None) if named and content(value) is not None else value
+
+
+def intervals(left: Expression, right: Expression) -> bool:
+    """Whether intervals are compared, one of which may be a literal without a type."""
+    return any(map(is_interval, (left, right))) and all(is_interval(side) or is_untyped(side) for side in (left, right))
 
 
 def is_text_of(constant: Expression, value: Expression) -> bool:
@@ -500,6 +527,21 @@ def chosen(choice: Case | Choice, values: list[Expression]) -> Expression:
     types = {value.type.name for value in some}
     kept = types.pop() if len(types) == 1 and types <= {REAL, BLANK_PADDED} else None
     return replace(choice, type=Type(choice.family, kept), interval=interval, domain=domain)
+
+
+def extreme(
+    word: Literal["GREATEST", "LEAST"], family: Family, given: list[Expression], values: list[Expression], node: Node
+) -> Expression:
+    """GREATEST or LEAST: as they are where that keeps them within ends, else of clamped values."""
+    if family not in NUMBERS:
+        return chosen(Choice(word, tuple(values), type=Type(family)), values)
+    bare = same_family(given, node)[1]
+    bare = of_one_float_type(bare) if family is Family.FLOAT else bare
+    interval = interval_of(word, bare)
+    if interval is None:
+        bare, interval = values, interval_of(word, values)
+    found = chosen(Choice(word, tuple(bare), type=Type(family)), bare)
+    return replace(found, interval=interval, nullable=all(value.nullable for value in bare))
 
 
 def operator_name(node: ast.A_Expr) -> str:

@@ -22,13 +22,13 @@ class Answered(Protocol):
     def output(self) -> tuple[str, ...]: ...
 
 
-def rows_sql(plan: Answered) -> str:
-    """The answer, in types of its own."""
+def rows_sql(plan: Answered, rows: str = "$1") -> str:
+    """The answer, in types of its own; `rows`: where the released numbers are."""
     columns = ", ".join(
         f"(r OPERATOR(pg_catalog.->>) {place})::{kind} AS {name}"
         for place, (name, kind) in enumerate(plan.answer_columns)
     )
-    measured = f"SELECT {columns} FROM pg_catalog.jsonb_array_elements($1) AS r"
+    measured = f"SELECT {columns} FROM pg_catalog.jsonb_array_elements({rows}) AS r"
     return f"WITH measured AS ({measured}) {plan.answer_sql}"
 
 

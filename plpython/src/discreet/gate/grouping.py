@@ -9,12 +9,17 @@ from itertools import combinations
 from pglast import ast, enums
 
 from discreet.core.errors import DiscreetError
+from discreet.core.printing import meaning
 from discreet.core.syntax import Node
 from discreet.gate.expressions import Expressions
+from discreet.gate.names import Listed
+from discreet.gate.nullness import may_be_null
+from discreet.gate.parse import nodes
 from discreet.gate.printer import listed, one_of_its_equals, printed
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
-from discreet.gate.tree import Canonical, Constant, Expression
+from discreet.gate.tree import Canonical, Constant, Expression, Released
+from discreet.gate.values import literal
 
 MOST_SETS = 32
 # a row of the answer has all of them, each up to LONGEST_KEY bytes
@@ -23,9 +28,19 @@ MOST_KEYS = 32
 
 @dataclass(frozen=True)
 class Key:
-    """A group key."""
+    """A group key.
+
+    NULL is a group of its own wherever the value can be NULL. Values that are none of those known take no part, unless
+    one of these stands for them. `listed`: the public rows whose values are its groups.
+    """
 
     value: Expression
+    listed: Listed | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether its groups are known without looking at people: by their values, or by public rows."""
+        return self.domain is not None or self.listed is not None
 
     @property
     def native_type(self) -> str:
@@ -37,20 +52,67 @@ class Key:
         return self.value.domain
 
     @property
+    def others(self) -> Constant | None:
+        """The value that stands for all that are not known."""
+        return None if self.domain is None else self.value.others
+
+    @property
+    def groups(self) -> tuple[Constant, ...] | None:
+        """What its groups are called, where that is known without data; NULL aside."""
+        if self.domain is None or self.others is None:
+            return self.domain
+        return (*self.domain, self.others)
+
+    @cached_property
+    def nullable(self) -> bool:
+        """Whether NULL is one of its groups."""
+        return may_be_null(self.value)
+
+    @property
     def canonical(self) -> Canonical:
         return Canonical(self.value, type=self.value.type)
 
     @cached_property
-    def canonical_domain(self) -> list[str]:
-        """The SQL of the values that are known, as they are shown."""
-        return [one_of_its_equals(listed(entry), self.value.family) for entry in self.domain or ()]
+    def sql(self) -> str:
+        """The SQL of the group of a row, one for all values that are equal."""
+        value = printed(self.canonical)
+        if self.others is None:
+            return value
+        *_, others = self.canonical_groups
+        return f"CASE WHEN {self._is_known} OR {is_null(value)} THEN {value} ELSE {others} END"
+
+    @cached_property
+    def canonical_groups(self) -> list[str]:
+        """The SQL of the groups that are known, as they are shown; NULL aside."""
+        return [self.shown(entry) for entry in self.groups or ()]
+
+    def shown(self, entry: Constant) -> str:
+        if self.value.family is Family.OTHER and entry is self.others:
+            return f'({literal(entry.content or "")} COLLATE pg_catalog."C")'
+        return one_of_its_equals(listed(entry), self.value.family)
+
+    @cached_property
+    def _is_known(self) -> str:
+        if self.value.family is Family.OTHER:
+            return f"({printed(self.canonical)} IN ({', '.join(map(self.shown, self.domain or ()))}))"
+        return f"({printed(self.value)} IN ({', '.join(map(listed, self.domain or ()))}))"
 
     @cached_property
     def in_domain(self) -> str:
-        """The SQL of the condition that its value is one of those that are known."""
-        if self.value.family is Family.OTHER:
-            return f"({printed(self.canonical)} IN ({', '.join(self.canonical_domain)}))"
-        return f"({printed(self.value)} IN ({', '.join(map(listed, self.domain or ()))}))"
+        """The SQL of the condition that a row is in one of the groups that are known."""
+        if self.others is not None:
+            return "true"
+        return f"({self._is_known} OR {is_null(printed(self.value))})" if self.nullable else self._is_known
+
+    def among_groups(self, column: str) -> str:
+        """The SQL of the same condition, of a group that was found."""
+        known = f"{column} IN ({', '.join(self.canonical_groups)})"
+        return f"({known} OR {is_null(column)})" if self.nullable else f"({known})"
+
+
+def is_null(sql: str) -> str:
+    """A row of NULLs is not NULL itself."""
+    return f"({sql} IS NOT DISTINCT FROM NULL)"
 
 
 @dataclass(frozen=True)
@@ -118,7 +180,10 @@ def key_value(node: Node, select: ast.SelectStmt, expressions: Expressions) -> E
         except DiscreetError:
             named = [target.val for target in select.targetList if target.name == node.fields[0].sval]
             node = named[0] if len(named) == 1 else node
+    elif any(isinstance(part, ast.SubLink) for part in nodes(node)):
+        # a subquery is read once: written twice, it would be two
+        node = next((target.val for target in select.targetList if meaning(target.val) == meaning(node)), node)
     value = expressions.value(node)
-    if value.constant:
+    if value.constant or isinstance(value, Released):
         refuse("a constant in GROUP BY", node)
     return value

@@ -58,6 +58,11 @@ class Interval:
         """The smallest interval that holds both."""
         return Interval(min(self.lower, other.lower), max(self.upper, other.upper))
 
+    def within(self, other: Interval) -> Interval:
+        """This interval, its ends moved into another one."""
+        ends = (min(max(end, other.lower), other.upper) for end in (self.lower, self.upper))
+        return Interval(*ends)
+
     def absolute(self) -> Interval:
         least = Fraction(0) if 0 in self else min(abs(self.lower), abs(self.upper))
         return Interval(least, self.reach)

@@ -20,6 +20,7 @@ from fractions import Fraction
 from discreet.gate import tree
 from discreet.gate.grouping import Key
 from discreet.gate.names import Source
+from discreet.gate.people import columns_of
 
 MIRRORED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
@@ -51,13 +52,19 @@ def canonical(thing: object) -> Canonical:
     if isinstance(thing, tree.Expression):
         return ["Expression", digest(thing)]
     if isinstance(thing, tree.Map):  # its columns are in the expressions that use them
-        return ["Map", canonical(thing.rows), in_any_order(thing.conditions), canonical(thing.unit)]
+        which = (thing.first, thing.order, thing.ties, thing.most, thing.skip)
+        return ["Map", canonical(thing.rows), in_any_order(thing.conditions), canonical(thing.unit), canonical(which)]
+    if isinstance(thing, tree.PerPerson):
+        groups = (in_any_order(part) for part in (thing.conditions, thing.keys, thing.fixed, thing.having))
+        return ["PerPerson", canonical(thing.rows), canonical(thing.unit), *groups]
+    if isinstance(thing, tree.Union) and thing.word != "UNION ALL":
+        return [thing.word, *(canonical(part) for part in (thing.left, thing.right, columns_of(thing)))]
     if isinstance(thing, tree.Join):
         return ["Join", thing.kind, canonical(thing.left), canonical(thing.right), in_any_order(thing.conditions)]
     if isinstance(thing, Source):
         return ["Source", *(canonical(part) for part in (thing.rows, thing.unit, thing.single, thing.limits))]
     if isinstance(thing, Key):
-        return ["Key", canonical(thing.value), canonical(thing.domain)]
+        return ["Key", *(canonical(part) for part in (thing.value, thing.groups, thing.nullable, thing.listed))]
     if is_dataclass(thing) and not isinstance(thing, type):
         return [type(thing).__name__, *(canonical(getattr(thing, each.name)) for each in fields(thing) if each.compare)]
     raise TypeError(f"{type(thing).__name__} has no canonical form")
@@ -78,6 +85,8 @@ def form(node: tree.Expression) -> Canonical:
         return ["Logic", node.word, in_any_order(node.conditions)]
     if isinstance(node, tree.Compare):
         return comparison(node)
+    if isinstance(node, tree.Among):  # by which column, too
+        return ["Among", *(canonical(part) for part in (node.value, node.query, columns_of(node.query)))]
     return [type(node).__name__, *(canonical(getattr(node, each.name)) for each in fields(node) if each.compare)]
 
 
@@ -87,9 +96,21 @@ def in_any_order(things: Iterable[object]) -> list[Canonical]:
     return ["set", *(distinct[text] for text in sorted(distinct))]
 
 
+def compared(node: tree.Expression) -> Canonical:
+    """A side of a comparison: 40, 40.0 and 40 as a double are one number beside a small whole number."""
+    held = node.value if isinstance(node, tree.Constant) else None
+    if isinstance(held, Decimal) and held == held.to_integral() and abs(held) < 2**31:
+        return ["whole", int(held)]
+    if isinstance(node, tree.Conversion) and node.to in ("double", "numeric", "int8"):
+        value = node.argument
+        if isinstance(value, tree.Column) and value.type.name in ("smallint", "integer"):
+            return canonical(value)
+    return canonical(node)
+
+
 def comparison(node: tree.Compare) -> list[Canonical]:
     """a < b is b > a."""
-    left, right = canonical(node.left), canonical(node.right)
+    left, right = compared(node.left), compared(node.right)
     if json.dumps(right) < json.dumps(left):
         return ["Compare", MIRRORED[node.name], right, left]
     return ["Compare", node.name, left, right]

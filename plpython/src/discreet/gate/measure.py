@@ -2,126 +2,407 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
 from discreet.dp.estimate import Kind, assemble
-from discreet.dp.exact import decimal_above, readable, sqrt_above
+from discreet.dp.exact import decimal_above, decimal_below, readable, readable_places, sqrt_above
+from discreet.dp.noise import AT_ONCE
+from discreet.gate import pairs
 from discreet.gate.aggregates import Aggregate
-from discreet.gate.exactness import Bound, bound_of, written
+from discreet.gate.bins import EqualBins
+from discreet.gate.exactness import (
+    ADDED,
+    CHOSEN,
+    DECISIONS,
+    MISSED,
+    UNLIMITED,
+    Bound,
+    average_off_by,
+    bound_of,
+    half_width,
+    noise_missed,
+    off_by,
+    widths_of,
+    written,
+)
+from discreet.gate.margins import Wanted
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
+from discreet.gate.propagation import TYPES
+from discreet.gate.ranges import Range, range_of
 from discreet.gate.refusal import refuse
-from discreet.gate.terms import Noise
+from discreet.gate.terms import PEOPLE, Noise
 from discreet.gate.terms import Terms as Terms
 
+# A gate worker has some seconds for an answer, and other sessions wait meanwhile. Of groups in a grouping set; of bins
+# to choose from, and of numbers to draw, in all groups of all grouping sets.
 MOST_GROUPS = 10_000
-# of bins, in all groups: choosing among so many takes about half a minute, in which nothing can be cancelled
 MOST_CANDIDATES = 10_000_000
+MOST_NUMBERS = 500_000
 EPOCH = datetime(1970, 1, 1)
 BITS = {"int8": 64, "bigint": 64, "integer": 32, "smallint": 16}
 LAST_REAL, LEAST_REAL = Decimal("3.4e38"), Decimal("1.2e-38")
 
 Group = tuple[str | None, ...]
-# of each group that has rows; of a quantile, the number in each bin
-Totals = Mapping[Measurement, Mapping[Group, int | Sequence[int]]]
+# of every aggregate, in every row: the numbers that it is made of
+Parts = Mapping[int, Sequence[tuple[int, ...]]]
+# of each group that has rows; of a quantile, the number in each bin that has some
+Totals = Mapping[Measurement, Mapping[Group, int | Mapping[int, int]]]
 
 
-def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str]]) -> list[Group] | None:
-    """All combinations of keys that are known (`texts`: as the server writes them); None when some are not."""
+def refuse_large_answer(plan: Plan, texts: Mapping[int, Sequence[str | None]]) -> None:
+    """Refuses what a gate worker could not put together in time, or in the memory that it may take.
+
+    How many groups an answer without known keys has depends on the data, so that only known ones count.
+    """
+    groups = 0
+    for domains in (known_domains(plan, keys, texts) for keys in plan.grouping.sets):
+        size = 0 if domains is None else math.prod(map(len, domains))
+        if size > MOST_GROUPS:
+            refuse(
+                f"a table of {size} groups",
+                None,
+                f"At most {MOST_GROUPS} groups of declared categories are answered at once.",
+            )
+        groups += size
+    if groups * sum(m.bins.number for m in plan.measurements if m.bins is not None) > MOST_CANDIDATES:
+        refuse(f"quantiles of {groups} groups", None, "Ask for fewer groups, or fewer quantiles at once.")
+    if groups * len(plan.measurements) > MOST_NUMBERS:
+        refuse(
+            f"{len(plan.measurements)} measurements of {groups} groups",
+            None,
+            f"At most {MOST_NUMBERS} numbers are answered at once: ask for fewer groups, or fewer aggregates.",
+        )
+
+
+def known_domains(
+    plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str | None]]
+) -> list[Sequence[str | None]] | None:
+    """The values of each key (`texts`: as the server writes them); None when some are not known."""
     domains: list[Sequence[str | None]] = []
     for position, key in enumerate(plan.grouping.keys):
         if position not in keys:
             domains.append([None])
-        elif key.domain is None:
+        elif not key.known:
             return None
         else:
             domains.append(texts[position])
-    size = 1
-    for domain in domains:
-        size *= len(domain)
-    if size > MOST_GROUPS:
-        refuse(
-            f"a table of {size} groups",
-            None,
-            f"At most {MOST_GROUPS} groups of declared categories are answered at once.",
-        )
-    candidates = size * sum(m.bins.number for m in plan.measurements if m.bins is not None)
-    if candidates > MOST_CANDIDATES:
-        refuse(f"quantiles of {size} groups", None, "Ask for fewer groups, or fewer quantiles at once.")
-    return list(product(*domains))
+    return domains
 
 
-def measure(
+def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str | None]]) -> list[Group] | None:
+    """All combinations of known keys, in order; None when some are not known."""
+    domains = known_domains(plan, keys, texts)
+    return None if domains is None else list(product(*(sorted(domain, key=key_order) for domain in domains)))
+
+
+class Draws:
+    """The noise of a question about known groups, which may be drawn before their rows are read: it depends on none.
+
+    Each draw is given out once.
+    """
+
+    def __init__(self, plan: Plan, terms: Terms, known: Sequence[Group] | None) -> None:
+        self._groups = 0 if known is None else len(known)
+        added = [] if known is None else [m for m in plan.measurements if m.quantity is not Quantity.QUANTILE]
+        self._noises = {measurement: terms.noise(measurement) for measurement in added}
+        self._drawn: dict[Measurement, list[int]] = {measurement: [] for measurement in added}
+
+    @property
+    def missing(self) -> int:
+        return len(self._drawn) * self._groups - sum(map(len, self._drawn.values()))
+
+    def draw_some(self) -> None:
+        """Draws a part of what is missing."""
+        for measurement, drawn in self._drawn.items():
+            if len(drawn) < self._groups:
+                drawn += self._noises[measurement].draw(min(AT_ONCE, self._groups - len(drawn)))
+                return
+
+    def taken(self, measurement: Measurement) -> list[int]:
+        """All draws of a measurement, one for each group."""
+        drawn = self._drawn.pop(measurement)
+        return drawn + self._noises[measurement].draw(self._groups - len(drawn))
+
+
+Released = dict[Measurement, dict[Group, int]]
+
+
+def release(
     plan: Plan,
     terms: Terms,
     known: list[Group] | None,
     found: Totals,
-) -> list[list[object]]:
-    """The rows of the answer: keys, the released number of each aggregate, the 95 % half-widths that the plan wants.
+    draws: Draws | None = None,
+) -> Released:
+    """The noisy numbers of a grouping set: each measurement in each group, once. `draws`: noise that was drawn ahead.
 
-    Each measurement is released once per group, however many aggregates show it.
+    Where groups are not `known`, those are shown that have enough people.
     """
-    people = Measurement(Quantity.PEOPLE, Subject())
-    released: dict[Measurement, dict[Group, int]] = {}
+    released: Released = {}
     if known is None:
-        counted = found.get(people, {})
+        counted = found.get(PEOPLE, {})
         every = dict.fromkeys(group for groups in found.values() for group in groups)
-        released[people] = terms.threshold().release({group: integer(counted.get(group, 0)) for group in every})
-        groups = list(released[people])
+        released[PEOPLE] = terms.threshold().release({group: integer(counted.get(group, 0)) for group in every})
+        groups = list(released[PEOPLE])
     else:
         groups = known
-    noises: dict[Measurement, Noise] = {}
     for measurement in plan.measurements:
         if measurement.quantity is Quantity.QUANTILE:
             chosen = chosen_bins(measurement, terms, groups, found.get(measurement, {}))
             released[measurement] = dict(zip(groups, chosen, strict=True))
-            continue
-        noises[measurement] = terms.noise(measurement)
-        if measurement not in released:
-            totals = found.get(measurement, {})
+        elif measurement not in released:
+            totals, noise = found.get(measurement, {}), terms.noise(measurement)
             exact = [integer(totals.get(group, 0)) for group in groups]
-            noisy = noises[measurement].release_many(exact)
-            released[measurement] = dict(zip(groups, noisy, strict=True))
+            drawn = noise.draw(len(exact)) if draws is None or known is None else draws.taken(measurement)
+            released[measurement] = dict(zip(groups, noise.added(exact, drawn), strict=True))
+    return released
+
+
+def of_all_people(terms: Terms, released: Released) -> Released:
+    """Numbers of a sample, scaled to all people."""
+    sample = terms.sample
+    if sample is None:
+        return released
+    return {m: {group: sample.scaled(number) for group, number in of.items()} for m, of in released.items()}
+
+
+def shown_groups(known: list[Group] | None, released: Released) -> list[Group]:
+    return sorted(released[PEOPLE], key=in_order) if known is None else known
+
+
+def assembled(
+    plan: Plan, terms: Terms, known: list[Group] | None, released: Released, rows: int | None = None
+) -> list[list[object]]:
+    """The rows of a grouping set: keys, the released number of each aggregate, the 95 % half-widths and the margins
+    that are wanted. `rows`: how many the answer has in all grouping sets, if there are several.
+    """
+    groups = shown_groups(known, released)
     alias = Measurement(Quantity.ROWS, Subject())
-    if alias not in released and people in released:
-        released[alias], noises[alias] = released[people], noises[people]
-    groups.sort(key=lambda keys: [(key is None, key or "") for key in keys])
-    columns: list[Iterable[object]] = [[group[key] for group in groups] for key in range(len(plan.grouping.keys))]
-    firsts: dict[int, list[int]] = {}
+    if alias not in released and PEOPLE in released:
+        released = released | {alias: released[PEOPLE]}
+        terms = replace(terms, paid=(*terms.paid, (alias, terms.price_of(PEOPLE))))
+    columns: list[Sequence[object]] = [[group[key] for group in groups] for key in range(len(plan.grouping.keys))]
+    every: dict[int, list[tuple[int, ...]]] = {}
     for number, aggregate in enumerate(plan.aggregates):
         parts = [[released[m][group] for group in groups] for m in aggregate.measurements]
-        firsts[number] = parts[0]
+        every[number] = list(zip(*parts, strict=True))
         if aggregate.measurements[0].quantity is Quantity.QUANTILE:
             columns.append([quantile(aggregate, chosen) for chosen in parts[0]])
             continue
-        spreads = tuple(noises[m].spread for m in aggregate.measurements)
-        columns.append([shown(aggregate, put_together(aggregate, some, spreads)) for some in zip(*parts, strict=True)])
+        if aggregate.kind in DECISIONS:
+            columns.append(decided(aggregate, parts[0], terms.noise(aggregate.measurements[0])))
+            continue
+        spreads = tuple(terms.noise(m).spread for m in aggregate.measurements)
+        columns.append(
+            whole_numbers(aggregate, parts[0], spreads)
+            or [shown(aggregate, put_together(aggregate, some, spreads)) for some in zip(*parts, strict=True)]
+        )
     bounds = (bound_of(error, plan.aggregates, terms) for error in plan.errors)
-    columns += [half_widths(bound, firsts, len(groups)) for bound in bounds]
+    shown_numbers = {number: columns[len(plan.grouping.keys) + number] for number in every}
+    columns += [half_widths(bound, plan.aggregates, every, shown_numbers, len(groups)) for bound in bounds]
+    columns += [
+        margins(wanted, plan.aggregates[wanted.aggregate], every[wanted.aggregate], shown_numbers[wanted.aggregate],
+                terms, len(groups) if rows is None else rows)
+        for wanted in plan.margins
+    ]  # fmt: skip
+    if plan.tells_set:
+        columns.append([plan.grouping.sets.index(terms.keys)] * len(groups))
     return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in groups]
 
 
-def half_widths(bound: Bound, counts: Mapping[int, Sequence[int]], rows: int) -> list[str | None]:
-    """The 95 % half-width in each row; most rows share theirs with others."""
-    used = [counts[number] for number, _, _ in bound.averages]
-    known: dict[tuple[int, ...], str | None] = {}
+def measure(
+    plan: Plan, terms: Terms, known: list[Group] | None, found: Totals, draws: Draws | None = None
+) -> list[list[object]]:
+    """The rows of a grouping set whose numbers are all released now."""
+    return assembled(plan, terms, known, release(plan, terms, known, found, draws))
+
+
+def key_order(key: str | None) -> tuple[bool, str]:
+    """NULL comes last."""
+    return key is None, key or ""
+
+
+def in_order(group: Group) -> tuple[tuple[bool, str], ...]:
+    """Groups are shown in the order of their keys."""
+    return tuple(map(key_order, group))
+
+
+def whole_numbers(aggregate: Aggregate, noisy: list[int], spreads: tuple[Fraction, ...]) -> list[str] | None:
+    """Counts, and sums that are shown without a fraction: what put_together() and shown() give, for all at once."""
+    last = 2 ** (BITS.get(aggregate.result_type, 1) - 1) - 1
+    if last == 0:
+        return None
+    if aggregate.kind == "count":
+        return [str(min(max(number, 0), last)) for number in noisy]
+    if aggregate.kind != "sum" or aggregate.grid is None or readable_places(spreads[0] * aggregate.grid.step):
+        return None
+    up, down = aggregate.grid.step.as_integer_ratio()
+    return [str(min(max((2 * up * number + down) // (2 * down), -last), last)) for number in noisy]
+
+
+def half_widths(
+    bound: Bound,
+    aggregates: Sequence[Aggregate],
+    parts: Parts,
+    shown_numbers: Mapping[int, Sequence[object]],
+    rows: int,
+) -> list[str | None]:
+    """The 95 % half-width in each row: Infinity where there is no limit, NULL where there is no number.
+
+    Most rows share theirs with others, unless it depends on more than numbers of values.
+    """
+    if bound.unknown:
+        return [None] * rows
+    used = [[some[0] for some in parts[number]] for number in bound.numbers]
+    known: dict[tuple[int, ...], Fraction | None] = {}
     for values in set(zip(*used, strict=True)) if used else {()}:
-        error = bound.after(dict(zip((number for number, _, _ in bound.averages), values, strict=True)))
-        known[values] = None if error is None else written(error)
-    return [known[values] for values in zip(*used, strict=True)] if used else [known[()]] * rows
+        known[values] = bound.after(dict(zip(bound.numbers, values, strict=True)))
+    found = [known[values] for values in zip(*used, strict=True)] if used else [known[()]] * rows
+    if not bound.ranged:
+        texts = {error: None if error is None else written(error) for error in set(known.values())}
+        return [texts[error] for error in found]
+    widths: list[str | None] = []
+    for place, fixed in enumerate(found):
+        assert fixed is not None
+        offs = [ranged_off(bound, aggregates, number, parts, shown_numbers, place) for number, _ in bound.ranged]
+        if any(shown_numbers[number][place] is None for number, _ in bound.ranged):
+            widths.append(None)
+        elif any(off is None for off in offs):
+            widths.append(UNLIMITED)
+        else:
+            weighted = (weight * off for (_, weight), off in zip(bound.ranged, offs, strict=True) if off is not None)
+            widths.append(written(fixed + sum(weighted)))
+    return widths
 
 
-def integer(total: int | Sequence[int]) -> int:
+def ranged_off(
+    bound: Bound,
+    aggregates: Sequence[Aggregate],
+    number: int,
+    parts: Parts,
+    shown_numbers: Mapping[int, Sequence[object]],
+    place: int,
+) -> Fraction | None:
+    aggregate, text = aggregates[number], shown_numbers[number][place]
+    if text is None:
+        return None
+    return range_of(aggregate, parts[number][place], bound.widths).off(
+        number_shown(aggregate, parts[number][place], str(text))
+    )
+
+
+def number_shown(aggregate: Aggregate, parts: Sequence[int], text: str) -> Fraction:
+    """The number that is shown; of dates and moments, in days and seconds."""
+    if aggregate.result_type in TYPES:
+        return Fraction(text)
+    bins = aggregate.measurements[0].bins
+    assert isinstance(bins, EqualBins)
+    value = Fraction(bins.value(parts[0]))
+    return Fraction(round(value)) if aggregate.result_type == "date" else value
+
+
+def margins(
+    wanted: Wanted,
+    aggregate: Aggregate,
+    parts: Sequence[tuple[int, ...]],
+    texts: Sequence[object],
+    terms: Terms,
+    rows: int,
+) -> list[str | None]:
+    """Of one aggregate in each row: the lowest and the highest that the exact number can be (gate/margins.py), or how
+    its noise adds up over rows: the squares of the scales, the largest of them, and the number before it is shown.
+    """
+    if terms.sample is not None:  # what a sample does to the numbers of several rows is not followed
+        return [None] * len(texts)
+    if wanted.sums:
+        return noise_of_rows(aggregate, parts, terms)
+    missed = MISSED / (wanted.events * (max(rows, 1) if wanted.over_rows else 1))
+    missed -= MISSED - noise_missed([aggregate])
+    if aggregate.kind in CHOSEN or missed <= 0:
+        return [None] * len(texts)
+    widths = widths_of([aggregate], terms, missed)
+    found = []
+    for some, text in zip(parts, texts, strict=True):
+        held = None if text is None else margin(aggregate, some, Fraction(str(text)), widths, terms)
+        found.append(None if held is None else written_ends(held))
+    return found
+
+
+def margin(
+    aggregate: Aggregate, parts: tuple[int, ...], number: Fraction, widths: Mapping[Measurement, int], terms: Terms
+) -> Range:
+    if aggregate.kind == "avg":
+        share, most = average_off_by(aggregate, widths, terms)
+        return Range.around(number, min(share / max(parts[0], 1), most))
+    if aggregate.kind in ADDED:
+        found = Range.around(number, off_by(aggregate, widths, terms))
+        return found.within(Fraction(0), None) if aggregate.kind == "count" else found
+    return range_of(aggregate, parts, widths)
+
+
+def written_ends(held: Range) -> str:
+    lower = f"-{UNLIMITED}" if held.lower is None else format(decimal_below(held.lower), "f")
+    upper = UNLIMITED if held.upper is None else format(decimal_above(held.upper), "f")
+    return f"{{{lower},{upper}}}"
+
+
+def noise_of_rows(aggregate: Aggregate, parts: Sequence[tuple[int, ...]], terms: Terms) -> list[str | None]:
+    if aggregate.kind not in ADDED:
+        return [None] * len(parts)
+    scales = noise_scales(aggregate, terms)
+    if any(terms.noise(m).shift for m in aggregate.measurements):  # of rounding to a lattice it says nothing
+        return [None] * len(parts)
+    squares = decimal_above(sum((scale**2 for scale in scales), Fraction(0)))
+    told = ",".join(format(one, "f") for one in (squares, decimal_above(max(scales))))
+    return [f"{{{told},{format(decimal_above(number_before(aggregate, some)), 'f')}}}" for some in parts]
+
+
+def noise_scales(aggregate: Aggregate, terms: Terms) -> list[Fraction]:
+    """Of each measurement, in the unit of the aggregate."""
+    spreads = [terms.noise(measurement).spread for measurement in aggregate.measurements]
+    if aggregate.kind == "count":
+        return spreads
+    grid = aggregate.grid
+    assert grid is not None
+    if aggregate.kind == "sum":
+        return [spreads[0] * grid.step]
+    return [spreads[0] * abs(grid.lower + grid.upper) * grid.step / 2, spreads[1] * grid.step / 2]
+
+
+def number_before(aggregate: Aggregate, parts: tuple[int, ...]) -> Fraction:
+    """The number before it is rounded, and before a count below 0 becomes 0."""
+    grid = aggregate.grid
+    if aggregate.kind == "count" or grid is None:
+        return Fraction(parts[0])
+    if aggregate.kind == "sum":
+        return parts[0] * grid.step
+    return Fraction(parts[1] + (grid.lower + grid.upper) * parts[0], 2) * grid.step
+
+
+def integer(total: int | Mapping[int, int]) -> int:
     assert isinstance(total, int)
     return total
 
 
-def put_together(aggregate: Aggregate, parts: tuple[int, ...], spreads: tuple[Fraction, ...]) -> Decimal | int:
+def decided(aggregate: Aggregate, noisy: list[int], noise: Noise) -> list[bool]:
+    """bool_or: whether more rows are true than noise alone would show in 19 of 20 cases; bool_and: or are false."""
+    bound = half_width(noise, 1 - MISSED)
+    return [(number > bound) is (aggregate.kind == "bool_or") for number in noisy]
+
+
+def put_together(aggregate: Aggregate, parts: tuple[int, ...], spreads: tuple[Fraction, ...]) -> Decimal | int | None:
     grid = aggregate.grid
+    if aggregate.kind in pairs.KINDS:
+        other = aggregate.measurements[-1].subject.other_grid
+        assert grid is not None and other is not None
+        return pairs.put_together(aggregate.kind, parts, (grid, other))
     if aggregate.kind == "count":
         return max(parts[0], 0)
     assert grid is not None
@@ -142,27 +423,35 @@ def put_together(aggregate: Aggregate, parts: tuple[int, ...], spreads: tuple[Fr
 
 
 def chosen_bins(
-    measurement: Measurement, terms: Terms, groups: Sequence[Group], found: Mapping[Group, int | Sequence[int]]
+    measurement: Measurement, terms: Terms, groups: Sequence[Group], found: Mapping[Group, int | Mapping[int, int]]
 ) -> list[int]:
     """The bin of every group."""
     assert measurement.bins is not None
-    choice, empty, chosen = terms.choice(measurement), [0] * measurement.bins.number, []
+    choice, chosen = terms.choice(measurement), []
     for group in groups:
-        counts = found.get(group, empty)
-        assert not isinstance(counts, int)
+        filled = found.get(group, {})
+        assert not isinstance(filled, int)
+        counts = [0] * measurement.bins.number
+        for place, number in filled.items():
+            counts[place] = number
         chosen.append(choice.release(counts))
     return chosen
 
 
-def quantile(aggregate: Aggregate, chosen: int) -> str:
-    (measurement,) = aggregate.measurements
+def quantile(aggregate: Aggregate, chosen: int) -> str | None:
+    measurement = aggregate.measurements[0]
     assert measurement.bins is not None
-    return shown(aggregate, measurement.bins.value(chosen))
+    value = measurement.bins.value(chosen)
+    return value if isinstance(value, str) else shown(aggregate, value)
 
 
-def shown(aggregate: Aggregate, number: Decimal | int) -> str:
+def shown(aggregate: Aggregate, number: Decimal | int | None) -> str | None:
     """The number as a text of the aggregate's type; with noise it may be beyond the last number that this type has."""
     kind = aggregate.result_type
+    if number is None:
+        return None
+    if kind == "interval":
+        return interval(Fraction(number))
     if kind in BITS:
         last = 2 ** (BITS[kind] - 1) - 1
         return str(min(max(round(number), -last), last))
@@ -174,6 +463,15 @@ def shown(aggregate: Aggregate, number: Decimal | int) -> str:
     if kind.startswith("timestamp"):
         return (EPOCH + within_years(timedelta(seconds=1), float(number))).isoformat(sep=" ")
     return str(number)
+
+
+def interval(seconds: Fraction) -> str:
+    """Days of 24 hours, and what is left, as PostgreSQL subtracts timestamps; days and hours have one sign."""
+    microseconds = round(abs(seconds) * 10**6)
+    days, rest = divmod(microseconds, 86_400 * 10**6)
+    clock, parts = divmod(rest, 10**6)
+    sign = "-" if seconds < 0 else ""
+    return f"{sign}{days} days {sign}{clock // 3600}:{clock // 60 % 60:02}:{clock % 60:02}.{parts:06}"
 
 
 def within_years(step: timedelta, steps: float) -> timedelta:

@@ -13,10 +13,12 @@ from fractions import Fraction
 
 from discreet.dp.grid import Grid
 from discreet.dp.price import Accounting, Price
-from discreet.gate.bins import EqualBins, LogarithmicBins
+from discreet.dp.quantile import Side
+from discreet.gate.bins import EqualBins, LogarithmicBins, ValueBins
 from discreet.gate.tree import Expression
 
 SQUARES_BITS = 30  # squares of grid integers fit 64 bits
+PAIR_BITS = 28  # so do sums of more than a hundred products, which a person may have
 SUM_BITS = 40
 # A quantile is off by half a bin, an eight-thousandth of its range, and by ranks that grow with the logarithm of this.
 # As many as dp_median has: choosing takes about 15 ms a group.
@@ -32,7 +34,9 @@ class Quantity(StrEnum):
     TOTAL = "total"
     CENTRED = "centred"
     SQUARES = "squares"
+    PRODUCTS = "products"
     DISTINCT = "distinct"
+    DISTINCT_TOTAL = "distinct total"
     QUANTILE = "quantile"
 
 
@@ -41,7 +45,8 @@ class Subject:
     """What is measured about: an argument (None for rows), under a FILTER, on a grid.
 
     `whole`: of a type of whole numbers, all of which have a place on the grid. `everybody`: everybody adds a value, as
-    what has no place on the grid counts as its lower end (gate/presence.py).
+    what has no place on the grid counts as its lower end (gate/presence.py). `other`: what products are made with
+    (gate/pairs.py).
     """
 
     argument: Expression | None = None
@@ -49,6 +54,8 @@ class Subject:
     grid: Grid | None = None
     whole: bool = False
     everybody: bool = False
+    other: Expression | None = None
+    other_grid: Grid | None = None
 
 
 @dataclass(frozen=True)
@@ -69,21 +76,24 @@ class OwnEpsilon:
 @dataclass(frozen=True)
 class Measurement:
     """One noisy number per group; measurements that are equal are made once. Without an `own` epsilon, it is paid
-    from that of the question.
+    from that of the question. `side`: not the quantile itself, but a value on this side of it.
     """
 
     quantity: Quantity
     subject: Subject
     fraction: Fraction | None = None
-    bins: EqualBins | LogarithmicBins | None = None
+    bins: EqualBins | LogarithmicBins | ValueBins | None = None
     own: OwnEpsilon | None = None
+    side: Side | None = None
 
     def sensitivity(self, rows: int, single: bool, groups: int = 1) -> int:
         """The most that adding or removing one person changes the numbers of so many groups, added up.
 
         The person has so many `rows` in all of them together, and counts in no more groups than that. With more than
         one row per person, scaled sums are cut to integers, hence in each group the 2 (of a centred sum, which is twice
-        a sum) and the 4 + 8 reaches (of centred squares, 4 q - 4 c s + c² n with |c| at most 2 reaches).
+        a sum) and the 4 + 8 reaches (of centred squares, 4 q - 4 c s + c² n with |c| at most 2 reaches). A product of
+        centred values is at most that of the widths of both grids. Of distinct values, as many come or go as the
+        person has, each at most as large as the grid reaches.
         """
         grid, filled = self.subject.grid, min(groups, rows)
         if self.quantity is Quantity.PEOPLE:
@@ -91,8 +101,11 @@ class Measurement:
         if self.quantity in (Quantity.ROWS, Quantity.VALUES, Quantity.DISTINCT):
             return rows
         assert grid is not None
-        if self.quantity is Quantity.TOTAL:
+        if self.quantity in (Quantity.TOTAL, Quantity.DISTINCT_TOTAL):
             return max(rows * grid.reach, filled)
+        if self.quantity is Quantity.PRODUCTS:
+            assert self.subject.other_grid is not None
+            return max(rows * grid.width * self.subject.other_grid.width, filled)
         if self.quantity is Quantity.CENTRED:
             return max(rows * grid.width + (0 if single else 2 * filled), filled)
         if self.quantity is Quantity.SQUARES:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from pglast import ast
 
+from discreet.core.errors import UnknownColumnError
 from discreet.core.syntax import Node
 from discreet.gate.intervals import Interval
 from discreet.gate.people import Limits, People, people_of
@@ -25,20 +26,42 @@ UNLIMITED = {"character": BLANK_PADDED, "bit": 'pg_catalog."bit"'}
 
 @dataclass(frozen=True)
 class Named:
-    """One name in FROM, and its columns; `unit_columns`: those that hold the person of a row, or NULL."""
+    """One name in FROM, and its columns; `unit_columns`: those that hold the person of a row, or NULL.
+
+    `parents`: the columns that tell to which row of a protected table a row belongs, and which column is that row's
+    key. `extended`: the side of an outer join that may be missing. Columns that USING or NATURAL has merged stand under
+    a name that nothing can be called by.
+    """
 
     alias: str
     columns: Mapping[str, Expression]
     unit_columns: frozenset[str] = frozenset()
     hidden: frozenset[str] = frozenset()
+    parents: Mapping[str, str] = field(default_factory=dict)
+    extended: bool = False
+
+
+MERGED = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Public rows that were joined with people by LEFT JOIN: each gives a group, with or without people."""
+
+    rows: Rows
+    conditions: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True)
 class Source:
-    """Rows, the names by which a question knows their columns, and whose rows they are."""
+    """Rows, the names by which a question knows their columns, and whose rows they are.
+
+    `listed`: the public rows of which all appear, where people are joined to them.
+    """
 
     rows: Rows
     names: tuple[Named, ...]
+    listed: Listed | None = None
 
     @cached_property
     def people(self) -> People:
@@ -47,6 +70,10 @@ class Source:
     @property
     def unit(self) -> Expression | None:
         return self.people.unit
+
+    @property
+    def public(self) -> bool:
+        return self.people.public
 
     @property
     def dataset(self) -> str | None:
@@ -75,9 +102,13 @@ class Source:
 class Names:
     """The scope of expressions over a list of names."""
 
-    def __init__(self, names: tuple[Named, ...], parameters: tuple[str | None, ...]) -> None:
+    def __init__(
+        self, names: tuple[Named, ...], parameters: tuple[str | None, ...], outer: Names | None = None
+    ) -> None:
+        """`outer`: the scope of the query around a subquery."""
         self._names = names
         self._parameters = parameters
+        self._outer = outer
 
     def column(self, node: ast.ColumnRef) -> Expression:
         named, column = self.find(node)
@@ -94,9 +125,14 @@ class Names:
             for named in self._names
             if parts[-1] in named.columns and (len(parts) == 1 or parts[0] == named.alias)
         ]
+        if len(parts) == 1 and any(named.alias == MERGED for named in found):
+            found = [named for named in found if named.alias == MERGED]
         written = ".".join(map(str, parts))
+        if not found and self._outer is not None and not is_hidden(node, self._names):
+            return self._outer.find(node)
         if not found:
-            refuse(f"there is no column {written}", node, "Hidden and system columns cannot be asked about.")
+            hint = "Hidden and system columns cannot be asked about."
+            refuse(f"there is no column {written}", node, hint, UnknownColumnError)
         if len(found) > 1:
             refuse(f"column {written} is ambiguous", node, "Write alias.column.")
         return found[0], str(parts[-1])
@@ -108,8 +144,9 @@ class Names:
 
 
 def unit_values(source: Source) -> set[Expression]:
-    """The columns that hold the person of a row, or NULL after a LEFT JOIN."""
-    return {named.columns[column] for named in source.names for column in named.unit_columns & named.columns.keys()}
+    """The columns that hold the person of every row: not those that are NULL in a row that an outer join adds."""
+    kept = (named for named in source.names if not named.extended)
+    return {named.columns[column] for named in kept for column in named.unit_columns & named.columns.keys()}
 
 
 def is_hidden(node: Node, names: tuple[Named, ...]) -> bool:
@@ -157,5 +194,6 @@ def column_value(place: int, alias: str, column: Column, relation: Relation) -> 
         interval=None if column.bounds is None else Interval(*column.bounds),
         domain=domain,
         nullable=not column.not_null,
+        others=None if column.others is None else Constant(column.others, declared=True, type=of_type, nullable=False),
         raw=column.name,
     )

@@ -1,45 +1,76 @@
 """Unit propagation: who the person of each row of a relation is, and how often one person may appear.
 
+Theorem. Call a computation 1-stable in people when adding or removing one person adds or removes this person's rows of
+the result and changes nobody else's. A computation that treats each person apart is 1-stable, whatever it does inside:
+let f be any function from the rows of one person to rows, and let the result be the union of f(rows of p) over all
+people p. Without p, the union lacks f(rows of p), and each other term is what it was. Public rows may enter f: they
+stay the same. So it is enough that each rule below is such an f, and that it is a *function*: its result must not
+depend on where rows lie, on the plan, or on which of several equal values came first.
+
 The rules, by types of relations (u: carries a unit, with at most one row per person if *single*):
 
-    protected table                   u, single when its unit is unique and NOT NULL
+    protected table                   u, single when its unit is unique and NOT NULL; over a path of foreign keys, the
+                                      unit is that of the parent, which a unique key finds; without a parent, no person
     public table                      no unit
-    u ⋈ u on both units               u; single when both are; INNER, or LEFT keeping the left side's unit;
-                                      foreign keys must not show that the units name different people
+    u ⋈ u on both units               u; single when both are; INNER, LEFT, RIGHT and FULL, with the unit of the side
+                                      that is kept; foreign keys must not show that the units name different people
+    u ⋈ u on one parent               u; the rows are, or belong to, one row of a protected table, which has one person
+    u ⋈ elements of its own value     u: the first elements of an array or of jsonb, whose order is part of the value
     u ⋈ public, any condition         u; single when u is and the public side is matched on a unique key
     SELECT … FROM u WHERE …           u, as single as before: rows are only dropped and mapped; a view likewise
+    … GROUP BY unit, keys HAVING …    u: groups hold rows of one person; single without keys. Aggregates are exact, so
+                                      the order of rows does not count (tree.Within)
+    window functions                  u: PARTITION BY includes the unit. Where the order of peers would count, all
+                                      columns that the query uses break ties: rows that agree in them are the same row
+    DISTINCT ON (unit, …)             u, likewise; single when it is on the unit alone; no window functions beside it
+    … ORDER BY … LIMIT n              only in a subquery whose rows are all of one person, with ties likewise broken
+    subqueries in expressions         rows of the person of the row around them, or public ones: a function of both; for
+                                      person IN (…), those of everybody, without NULL, which would be compared to all
     u UNION ALL u of one dataset      u, not single; foreign keys likewise
+    UNION, INTERSECT, EXCEPT          likewise, where the unit is one of the columns that are compared; the last two as
+                                      single as the left side, UNION when the unit is the only column
 
-Every rule keeps: adding or removing one person changes only rows that carry this person's unit (induction over the
-tree: each row of the result is made from rows of one person and of public tables). All else is refused. What a person
-may then change in the answer is bounded by the plan, whatever the number of rows.
+All else is refused. What a person may then change in the answer is bounded by the plan, whatever the number of rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from discreet.gate.nullness import may_be_null
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
 from discreet.gate.traces import Comparison, all_comparisons
 from discreet.gate.tree import (
     UNIT,
+    Among,
+    Choice,
     Column,
     Compare,
     Conversion,
     Derived,
     Either,
+    Elements,
+    Exists,
     Expression,
     Join,
-    Map,
     Output,
+    PerPerson,
+    Placed,
+    Quantified,
+    Query,
     Rows,
+    SameParent,
     SamePerson,
+    Scalar,
     Table,
     Type,
     Union,
+    Window,
+    Within,
+    deciding,
 )
 from discreet.gate.values import identifies, known_values, same_family
 
@@ -88,7 +119,8 @@ class People:
     """The people of a relation: `unit` names the person of a row, None for public rows.
 
     `single`: one person has at most one row. `owned`: every row has a person. `known_by`: the columns by which foreign
-    keys know the people, None where no key tells.
+    keys know the people, None where no key tells. `led`: the person of a row is that of the row it is joined to, so
+    that it needs no unit of its own.
     """
 
     unit: Expression | None = None
@@ -97,6 +129,11 @@ class People:
     limits: Limits = field(default_factory=Limits)
     owned: bool = False
     known_by: frozenset[str] | None = None
+    led: bool = False
+
+    @property
+    def public(self) -> bool:
+        return self.dataset is None
 
 
 def people_of(rows: Rows) -> People:
@@ -105,18 +142,131 @@ def people_of(rows: Rows) -> People:
         return of_table(rows)
     if isinstance(rows, Join):
         return of_join(rows)
+    if isinstance(rows, Elements):  # they belong to the row before them, as public rows would
+        return People(limits=Limits(max_rows=rows.most))
     if isinstance(rows, Derived):
         found = of_query(rows.query)
+        if found.led and not rows.lateral:
+            refuse("a subquery that has no person of its own")
         unit = found.unit and outward(found.unit, rows.place, UNIT, rows.alias)
         return replace(found, unit=unit)
     raise TypeError(type(rows).__name__)
 
 
-def of_query(query: Map | Union) -> People:
+def of_query(query: Query) -> People:
     if isinstance(query, Union):
         return of_union(query)
+    if isinstance(query, PerPerson):
+        return of_groups(query)
     found = people_of(query.rows)
-    return replace(found, unit=query.unit, owned=query.unit is not None)
+    apart = found.public or is_led(query)
+    placed = bool(query.first) or query.most is not None or query.skip > 0
+    sorting = (*query.first, *(key.value for key in query.order))
+    for window in windows_of((*(value for _, value in query.columns), *sorting)):
+        if found.unit not in window.partition and not apart:
+            refuse("a window over the rows of several people", hint="Add the person to PARTITION BY.")
+        if placed:
+            # rows that agree in all columns have several numbers, and which of them comes first is not decided
+            refuse("a window function beside DISTINCT ON or LIMIT", hint="Put one into a subquery of the other.")
+    if query.first and query.unit not in query.first and not found.public:
+        refuse("DISTINCT ON without the person", hint="Write DISTINCT ON (person, …).")
+    if (query.most is not None or query.skip) and not apart:
+        refuse("LIMIT below the aggregation", hint=LIMITED)
+    single = found.single or set(query.first) == {query.unit}
+    return replace(found, unit=query.unit, single=single, owned=query.unit is not None)
+
+
+LIMITED = "To keep the first rows of each person, number them: row_number() OVER (PARTITION BY person ORDER BY …)."
+
+
+def of_groups(query: PerPerson) -> People:
+    """Grouped by the unit alone a person has one row, with keys one for each of their values.
+
+    So it is in a subquery about one person, which need not group by the unit.
+    """
+    found = people_of(query.rows)
+    for _ in windows_of((*(value for _, value in query.columns), *query.keys, *query.having)):
+        refuse("a window function beside DISTINCT or GROUP BY", hint="Put one into a subquery of the other.")
+    if query.unit is not None:
+        if query.unit != found.unit:
+            refuse("GROUP BY other than by the person")
+        return replace(found, single=not query.keys, owned=True)
+    if found.public:
+        return found
+    if not is_led(query):
+        refuse("an aggregate of several people below the aggregation", hint="Add the person to its GROUP BY.")
+    return replace(found, unit=None, single=not query.keys, led=True)
+
+
+def is_row_by_row(rows: Rows) -> bool:
+    """Whether each row of a relation is made of one row of each of its tables, alone."""
+    if isinstance(rows, Table):
+        return not rows.path
+    if isinstance(rows, Elements):
+        return False
+    if isinstance(rows, Join):
+        return is_row_by_row(rows.left) and is_row_by_row(rows.right) and not has_subqueries(rows.conditions)
+    return is_query_row_by_row(rows.query)
+
+
+def is_query_row_by_row(query: Query) -> bool:
+    if isinstance(query, Union):
+        return query.word == "UNION ALL" and is_query_row_by_row(query.left) and is_query_row_by_row(query.right)
+    values = [value for _, value in query.columns]
+    if isinstance(query, PerPerson) or query.first or query.most is not None or any(windows_of(values)):
+        return False
+    return is_row_by_row(query.rows) and not has_subqueries([*query.conditions, *values])
+
+
+def has_subqueries(values: Iterable[Expression]) -> bool:
+    waiting = list(values)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Exists | Quantified | Scalar | Among):
+            return True
+        waiting.extend(node.parts)
+    return False
+
+
+def refuse_strangers(values: Iterable[Expression], around: People) -> None:
+    """Refuses a subquery that looks at other people than that of the row it stands beside."""
+    waiting = list(values)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Exists | Quantified | Scalar | Among):
+            found = of_query(node.query)
+            own = found.public or isinstance(node, Among) or is_led(node.query)
+            if not own or found.dataset not in (None, around.dataset):
+                refuse("a subquery about other people than that of the row")
+        waiting.extend(node.parts)
+
+
+def is_led(query: Query) -> bool:
+    """Whether all rows of a query are of the person of a row around it."""
+    if isinstance(query, Union):
+        return is_led(query.left) and is_led(query.right)
+    inside = places_of(query.rows)
+    return any(
+        sum(side.place in inside for side in condition.parts if isinstance(side, Column | Output)) == 1
+        for condition in query.conditions
+        if isinstance(condition, SamePerson | SameParent)
+    )
+
+
+def places_of(rows: Rows) -> set[int]:
+    if isinstance(rows, Join):
+        return places_of(rows.left) | places_of(rows.right)
+    return {rows.place}
+
+
+def windows_of(values: Iterable[Expression]) -> Iterator[Window]:
+    """The windows of these expressions, those of derived tables aside."""
+    waiting = list(values)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Placed | Within) and node.window is not None:
+            yield node.window
+        waiting.extend(node.parts)
 
 
 def of_table(table: Table) -> People:
@@ -128,30 +278,59 @@ def of_table(table: Table) -> People:
         total = kept.max_groups * kept.max_rows
     limits = Limits(kept.max_groups, kept.max_rows, kept.max_epsilon, kept.max_delta, total)
     # single needs a unit that is NOT NULL in every part
-    return People(table.unit, kept.dataset, kept.single, limits, kept.single, kept.people)
+    unit = None if table.led else table.unit
+    owned = kept.single and not table.path
+    return People(unit, kept.dataset, kept.single, limits, owned, kept.people, table.led)
 
 
 def of_join(join: Join) -> People:
     left, right = people_of(join.left), people_of(join.right)
-    if left.unit is not None and right.unit is not None:
-        linked = any(isinstance(condition, SamePerson) for condition in join.conditions)
-        if not linked:
-            refuse(
-                "a join of people that is not on the person",
-                hint="Join protected tables on their units: a.person = b.person.",
-            )
-        if left.dataset != right.dataset:
-            refuse("a join of people of several datasets")
-        single, limits = left.single and right.single, left.limits | right.limits
-        return People(left.unit, left.dataset, single, limits, False, known_by_both(left, right))
-    if join.kind == "LEFT" and left.unit is None and right.unit is not None:
+    if not left.public and not right.public:
+        return of_people(join, left, right)
+    loses = {"LEFT": left.public, "RIGHT": right.public, "FULL": True}.get(join.kind, False)
+    if loses and not (left.public and right.public):
         refuse(
             "RIGHT or FULL JOIN, or LEFT JOIN from public rows to people",
             hint="Write it with the people on the left.",
         )
-    owners = right if left.unit is None else left
-    once = isinstance(join.right, Table) and right.unit is None and is_matched_once(join.right, join.conditions)
+    owners = right if left.public else left
+    once = not left.public and isinstance(join.right, Derived) and has_one_row(join.right.query)
+    if isinstance(join.right, Table) and right.public:
+        once = is_matched_once(join.right, join.conditions)
     return replace(owners, single=owners.single and once, owned=False)
+
+
+def of_people(join: Join, left: People, right: People) -> People:
+    linked = any(isinstance(condition, SamePerson | SameParent) for condition in join.conditions)
+    linked |= isinstance(join.right, Derived) and join.right.lateral and is_led(join.right.query)
+    if not linked:
+        refuse(
+            "a join of people that is not on the person",
+            hint="Join protected tables on their units: a.person = b.person.",
+        )
+    if left.dataset != right.dataset:
+        refuse("a join of people of several datasets")
+    unit = right.unit if join.kind == "RIGHT" or (left.led and join.kind == "INNER") else left.unit
+    if join.kind == "FULL":
+        if left.unit is None or right.unit is None:
+            refuse("a join in which rows lose their person")
+        if not all(isinstance(condition, SamePerson) for condition in join.conditions):
+            refuse("FULL JOIN on more than the person", hint="Filter the sides in subqueries of their own.")
+        unit = Choice("COALESCE", (left.unit, right.unit), type=left.unit.type)
+    single, limits = left.single and right.single, left.limits | right.limits
+    return People(unit, left.dataset, single, limits, False, known_by_both(left, right), unit is None)
+
+
+def has_one_row(query: Query) -> bool:
+    """Whether it has at most one row, whatever the tables hold."""
+    if isinstance(query, Union):
+        return False
+    if isinstance(query, PerPerson):
+        return query.unit is None and not query.keys
+    if query.most in (0, 1):
+        return True
+    table = query.rows
+    return isinstance(table, Table) and of_table(table).public and is_matched_once(table, query.conditions)
 
 
 def is_matched_once(public: Table, conditions: Iterable[Expression]) -> bool:
@@ -176,14 +355,36 @@ def is_matched_once(public: Table, conditions: Iterable[Expression]) -> bool:
 def of_union(union: Union) -> People:
     left, right = of_query(union.left), of_query(union.right)
     if left.dataset != right.dataset:
-        refuse("UNION ALL of people of several datasets, or of people and public rows")
+        refuse(f"{union.word} of people of several datasets, or of people and public rows")
     if meet_in_a_cast(side.unit for side in (left, right)):
-        refuse("UNION ALL of people who are named by values of several types")
+        refuse(f"{union.word} of people who are named by values of several types")
     unit = None
     if left.unit is not None and right.unit is not None:
         unit = either(UNIT, left.unit, right.unit, True)
     limits = left.limits | right.limits
-    return replace(left, unit=unit, single=False, limits=limits, known_by=known_by_both(left, right))
+    single = left.single and union.word not in ("UNION ALL", "UNION")
+    if union.word != "UNION ALL" and unit is not None:
+        columns = list(zip(columns_of(union.left), columns_of(union.right), strict=True))
+        pairs = [pair for pair in columns if are_units(pair, (left, right))]
+        if not pairs:
+            refuse(f"{union.word} without the person", hint="Select the person at the same place on both sides.")
+        single |= union.word == "UNION" and len(columns) == 1
+    return replace(left, unit=unit, single=single, limits=limits, known_by=known_by_both(left, right))
+
+
+def are_units(pair: tuple[Expression, Expression], people: tuple[People, People]) -> bool:
+    return all(
+        value == side.unit or (isinstance(value, Either) and isinstance(side.unit, Either) and value == side.unit)
+        for value, side in zip(pair, people, strict=True)
+    )
+
+
+def columns_of(query: Query) -> list[Expression]:
+    """What the columns of a query are, by their places."""
+    if not isinstance(query, Union):
+        return [value for _, value in query.columns]
+    sides = zip(columns_of(query.left), columns_of(query.right), strict=True)
+    return [either("", mine, theirs, mine.type == theirs.type) for mine, theirs in sides]
 
 
 def known_by_both(left: People, right: People) -> frozenset[str] | None:
@@ -205,15 +406,17 @@ def compared_in(rows: Rows) -> frozenset[Comparison]:
     """What decides which rows these are: all comparisons of its conditions."""
     if isinstance(rows, Table):
         return frozenset()
+    if isinstance(rows, Elements):
+        return all_comparisons([rows.value])
     if isinstance(rows, Join):
         return all_comparisons(rows.conditions) | compared_in(rows.left) | compared_in(rows.right)
     return compared_in_query(rows.query)
 
 
-def compared_in_query(query: Map | Union) -> frozenset[Comparison]:
-    if isinstance(query, Union):
-        return compared_in_query(query.left) | compared_in_query(query.right)
-    return all_comparisons(query.conditions) | compared_in(query.rows)
+def compared_in_query(query: Query) -> frozenset[Comparison]:
+    if not isinstance(query, Union):
+        return all_comparisons(deciding(query)) | compared_in(query.rows)
+    return compared_in_query(query.left) | compared_in_query(query.right) | all_comparisons(query.compared)
 
 
 # -- columns of derived tables
@@ -230,7 +433,8 @@ def outward(value: Expression, place: int, name: str, alias: str) -> Output:
         type=value.type,
         interval=value.interval,
         domain=known_values(value),
-        nullable=value.nullable,
+        nullable=may_be_null(value),
+        others=value.others,
         raw=name if value.raw else None,
     )
 
@@ -247,7 +451,7 @@ def either(name: str, mine: Expression, theirs: Expression, units: bool, node: o
         identifies=identifies(mine) or identifies(theirs),
         type=Type(family, mine.type.name if units and mine.type.name == theirs.type.name else None),
         interval=interval,
-        nullable=mine.nullable or theirs.nullable,
+        nullable=may_be_null(mine) or may_be_null(theirs),
         raw=name if mine.raw or theirs.raw else None,
     )
 

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from fractions import Fraction
+from functools import cached_property
 
 from pglast import ast
 
 from discreet.gate.aggregates import Aggregate, compile_aggregate
 from discreet.gate.answer import answer_sql, answer_with_errors, errors_of
 from discreet.gate.expressions import function_name
+from discreet.gate.finish import rows_sql
 from discreet.gate.keys import key_of
+from discreet.gate.margins import Wanted, margin_errors
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.names import Source
-from discreet.gate.people import compared_in
+from discreet.gate.people import compared_in, refuse_strangers
+from discreet.gate.post import SET, tells_set
 from discreet.gate.presence import counts_everybody, of_everybody
-from discreet.gate.propagation import Dependence, released_aggregate, released_key
+from discreet.gate.propagation import Dependence, NumberType, released_aggregate, released_key
 from discreet.gate.question import Answered, Context, Question, aggregate_calls, shaped
 from discreet.gate.refusal import refuse
+from discreet.gate.sampling import Sampled
 from discreet.gate.schema import Relation, Schema
-from discreet.gate.totality import refuse_partial
+from discreet.gate.subquestions import Subquestions
+from discreet.gate.totality import refuse_partial, trials
 from discreet.gate.traces import Comparison, all_comparisons, trace
 from discreet.gate.trackers import fixed_columns, refuse_trackers
-from discreet.gate.tree import Expression
+from discreet.gate.tree import Expression, expressions_of
 from discreet.personal.selection import Personal, paid, paid_personally
 
 
@@ -32,18 +39,30 @@ class Plan(Answered):
     """A question that can be answered with noise: what is measured about whom, and what is made of it.
 
     `fixed_columns`: those that the conditions of an aggregate compare by value, of the one that compares most.
-    `personal`: people pay for it themselves.
+    `personal`: people pay for it themselves. `subquestions`: those whose answers are constants of this one,
+    as long as they are not answered; `within`: answered or not.
+    `sample`: the part of the people that it is answered from, if not all. `as_of`: what it takes for now(), if another
+    moment.
     """
 
     measurements: tuple[Measurement, ...]
     aggregates: tuple[Aggregate, ...]
     fixed_columns: tuple[str, ...] = ()
     personal: Personal | None = None
+    subquestions: tuple[Plan, ...] = ()
+    within: tuple[Plan, ...] = ()
+    sample: Sampled | None = None
+    as_of: datetime | None = None
 
     @property
     def thresholds(self) -> bool:
         """Whether keys are unknown, and shown only when many people share them."""
-        return any(key.domain is None for key in self.grouping.keys)
+        return not all(key.known for key in self.grouping.keys)
+
+    @property
+    def diagnosed(self) -> Fraction:
+        """The share of the price that tells how many people were cut, where rows of people are limited."""
+        return Fraction(0) if self.source.single or self.personal is not None else self.dataset.diagnose
 
     @property
     def sharing(self) -> int:
@@ -65,7 +84,14 @@ class Plan(Answered):
         """The columns of the measured table: keys, aggregates, errors."""
         keys = [(f"k{n}", key.native_type) for n, key in enumerate(self.grouping.keys)]
         numbers = [(f"a{n}", aggregate.result_type) for n, aggregate in enumerate(self.aggregates)]
-        return keys + numbers + [(f"e{n}", "numeric") for n in range(len(self.errors))]
+        errors = [(f"e{n}", "numeric") for n in range(len(self.errors))]
+        errors += [(name, "numeric[]") for name in self.margins.values()]
+        return keys + numbers + errors + ([(SET, "int4")] if self.tells_set else [])
+
+    @cached_property
+    def tells_set(self) -> bool:
+        """Whether GROUPING() is asked, so that rows say which grouping set they belong to."""
+        return tells_set(self.levels[0].select)
 
     @property
     def columns(self) -> list[tuple[str, Dependence]]:
@@ -78,26 +104,70 @@ class Plan(Answered):
         """What the half-widths in the measured table are of."""
         return errors_of(self.levels)
 
+    @cached_property
+    def margins(self) -> dict[Wanted, str]:
+        """What else the measured table must tell, so that errors can be made of it, and the names of these columns."""
+        return margin_errors(self.levels)[1].wanted
+
+    @cached_property
+    def margin_places(self) -> tuple[int, ...]:
+        """The columns of the answer, errors aside, whose error is made of margins."""
+        return tuple(margin_errors(self.levels)[0])
+
     def key(self) -> str:
         """The canonical key of all that is measured: the same for all questions that measure it, in this order."""
         return key_of(*self._measured_over, self.grouping, self.measurements, self.aggregates)
 
     def key_of(self, measurement: Measurement, places: tuple[int, ...]) -> str:
         """The canonical key of one measurement in the groups of the keys at these places, whatever is paid for it."""
-        keys = tuple(self.grouping.keys[place] for place in places)
+        keys = frozenset(self.grouping.keys[place] for place in places)
         return key_of(*self._measured_over, keys, replace(measurement, own=None))
+
+    @cached_property
+    def known_store_keys(self) -> dict[str, dict[tuple[Measurement, int], str]]:
+        """Keys that gate/stored.py has made of this plan, which a worker keeps from one question to the next."""
+        return {}
+
+    @cached_property
+    def known_group_statements(self) -> dict[int, str]:
+        """Statements that gate/excluded.py has made of group keys, by their places: of many values they are long."""
+        return {}
 
     @property
     def _measured_over(self) -> tuple[object, ...]:
         """Whose rows are measured, which of them, and by whom they are paid."""
         payers = None if self.personal is None else (self.personal.schema, self.personal.table, self.personal.most)
         dataset = self.dataset.name, self.dataset.accounting, self.dataset.neighbours
-        return self.source, frozenset(self.conditions), dataset, payers
+        sampled = () if self.sample is None else (self.sample.rate,)
+        return self.source, frozenset(self.conditions), dataset, payers, *sampled
+
+    @property
+    def trials(self) -> list[str]:
+        """Constants of which PostgreSQL must be asked, before anything is charged, whether it understands them."""
+        parts = (part for aggregate in self.aggregates for part in parts_of(aggregate))
+        return trials([*self.conditions, *(key.value for key in self.grouping.keys), *parts], self.source.rows)
 
     def with_errors(self) -> Plan:
         """The same question, answered with a column <name>_error beside each noisy one."""
-        sql, names = answer_with_errors(self.levels)
+        sql, names, _ = answer_with_errors(self.levels)
         return replace(self, answer_sql=sql, output=names)
+
+
+def errors_sql(plan: Plan) -> list[str]:
+    """SQL for the least and the largest error of each column whose error is made of margins, over released rows: one
+    statement, or none.
+    """
+    if not plan.margin_places:
+        return []
+    sql, names, errors = answer_with_errors(plan.levels)
+    columns = [f"c{n}" for n in range(len(names))]
+    widths = ", ".join(
+        f"(pg_catalog.{name}({columns[at]}))::pg_catalog.text AS {shown}{place}"
+        for place, at in zip(plan.margin_places, errors, strict=True)
+        for name, shown in (("min", "least"), ("max", "most"))
+    )
+    rows = rows_sql(replace(plan, answer_sql=sql, output=names))
+    return [f"SELECT {widths} FROM ({rows}) AS t({', '.join(columns)})"]
 
 
 def plan(
@@ -105,8 +175,18 @@ def plan(
     schema: Schema,
     harmless: frozenset[str],
     parameters: tuple[str | None, ...] = (),
+    released: Sequence[str | None] | None = None,
 ) -> Plan:
-    return shaped(select, Context(schema, harmless, parameters), Noisy())
+    """The plan of a question; `released`: the answers of its subquestions, once they are known."""
+    context, policy = Context(schema, harmless, parameters), Noisy()
+    inner = Subquestions(lambda one, queries: shaped(one, context, policy, queries), released)
+    found = shaped(select, replace(context, subquestions=inner), policy)
+    for one in inner.plans:
+        if one.dataset != found.dataset:
+            refuse("a subquery about people of another dataset", select)
+        if one.personal is not None or found.personal is not None:
+            refuse("a subquery about all people, of whom each pays for an own budget", select)
+    return replace(found, subquestions=inner.plans, within=inner.every)
 
 
 @dataclass(frozen=True)
@@ -137,13 +217,14 @@ class Noisy:
         fixed = judged(question, list(aggregates))
         asked = counted_once(list(aggregates))
         measurements = list(dict.fromkeys(m for aggregate in asked for m in aggregate.measurements))
-        if any(key.domain is None for key in grouping.keys) or not measurements:
+        if not all(key.known for key in grouping.keys):
             people = Measurement(Quantity.PEOPLE, Subject())
             measurements = [people, *(m for m in measurements if not same_number(m, source))]
         released: dict[str, Dependence] = {
             f"a{n}": released_aggregate(n, one.result_type) for n, one in enumerate(asked)
         }
         released |= {f"k{n}": released_key(n, key.native_type) for n, key in enumerate(grouping.keys)}
+        released[SET] = Dependence(type=NumberType.WHOLE)
         level = question.level(answer, released)
         personal = paid_personally(source, conditions, grouping, dataset, question.tables.values())
         if personal is not None:
@@ -166,8 +247,9 @@ def judged(question: Question, aggregates: list[Aggregate]) -> tuple[str, ...]:
     sets = question.grouping.sets
     groups = [by_keys | {Comparison(trace(keys[place]).items) for place in places} for places in sets]
     refuse_trackers(met, groups, question.tables)
-    parts = (part for aggregate in aggregates for part in parts_of(aggregate))
+    parts = [part for aggregate in aggregates for part in parts_of(aggregate)]
     refuse_partial([*question.conditions, *keys, *parts], source.rows)
+    refuse_strangers([*question.conditions, *keys, *parts, *expressions_of(source.rows)], source.people)
     return max((fixed_columns(some, question.tables) for some in dict.fromkeys(met)), key=len)
 
 
@@ -183,7 +265,8 @@ def about_people(aggregate: Aggregate, source: Source) -> Aggregate:
 def parts_of(aggregate: Aggregate) -> Iterator[Expression]:
     """The expressions that decide what of each row it adds up."""
     for measurement in aggregate.measurements:
-        yield from (part for part in (measurement.subject.argument, measurement.subject.condition) if part is not None)
+        subject = measurement.subject
+        yield from (part for part in (subject.argument, subject.other, subject.condition) if part is not None)
 
 
 def counted_once(aggregates: list[Aggregate]) -> list[Aggregate]:

@@ -16,9 +16,12 @@ from discreet.core.syntax import Node
 from discreet.gate.arithmetic import CAST_TARGETS
 from discreet.gate.clauses import default_name
 from discreet.gate.expressions import describe, function_name, operator_name
+from discreet.gate.parse import nodes
 from discreet.gate.refusal import refuse
 
 MEASURED = "measured"
+# the column of the measured table that says which grouping set a row belongs to
+SET = "s"
 
 ALLOWED = (
     ast.A_Const, ast.A_Expr, ast.BoolExpr, ast.NullTest, ast.BooleanTest, ast.CaseExpr, ast.CaseWhen, ast.CoalesceExpr,
@@ -139,6 +142,30 @@ class PostProcessing:
         return ast.SortBy(node=node, sortby_dir=item.sortby_dir, sortby_nulls=item.sortby_nulls)
 
 
+def grouping_mask(positions: list[int], sets: tuple[tuple[int, ...], ...]) -> ast.Node:
+    """GROUPING() of these keys: a bit for each, the first the highest, which is set where the row is not grouped by it.
+
+    What it is depends on the grouping set of the row alone.
+    """
+    masks = [sum(1 << place for place, key in enumerate(reversed(positions)) if key not in keys) for keys in sets]
+    if len(set(masks)) == 1:
+        return whole_constant(masks[0])
+    whens = (
+        ast.CaseWhen(expr=whole_constant(number), result=whole_constant(mask)) for number, mask in enumerate(masks)
+    )
+    return ast.CaseExpr(arg=measured_column(SET), args=tuple(whens))
+
+
+def tells_set(select: ast.SelectStmt) -> bool:
+    """Whether the lowest SELECT of an answer asks for the grouping set of a row."""
+    columns = (node.fields for node in nodes(select) if isinstance(node, ast.ColumnRef))
+    return any([getattr(part, "sval", None) for part in fields] == [MEASURED, SET] for fields in columns)
+
+
+def whole_constant(number: int) -> ast.A_Const:
+    return ast.A_Const(isnull=False, val=ast.Integer(ival=number))
+
+
 def measured_column(name: str) -> ast.ColumnRef:
     return ast.ColumnRef(fields=(ast.String(sval=MEASURED), ast.String(sval=name)))
 
@@ -147,9 +174,8 @@ def unless_zero(divisor: Node) -> ast.Node:
     """A divisor that is NULL where it is 0; a literal without a type keeps none, to become what is divided."""
     if isinstance(divisor, ast.A_Const) and (divisor.isnull or isinstance(divisor.val, ast.String)):
         return divisor if divisor.isnull or not is_zero(divisor.val.sval) else ast.A_Const(isnull=True)
-    zero = ast.A_Const(isnull=False, val=ast.Integer(ival=0))
     kind = enums.A_Expr_Kind.AEXPR_NULLIF
-    return ast.A_Expr(kind=kind, name=(ast.String(sval="="),), lexpr=divisor, rexpr=zero)
+    return ast.A_Expr(kind=kind, name=(ast.String(sval="="),), lexpr=divisor, rexpr=whole_constant(0))
 
 
 def is_zero(text: str) -> bool:

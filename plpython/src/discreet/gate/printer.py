@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
 from discreet.core.quoting import identifier, literal
+from discreet.dp.grid import Grid
 from discreet.gate import tree
+from discreet.gate.nullness import may_be_null
 from discreet.gate.numbers import is_double, is_real
 from discreet.gate.schema import TIMES, Family
 from discreet.gate.tree import (
@@ -157,13 +160,17 @@ def compare(node: tree.Compare) -> str:
     return operator(node.name, printed(node.left), printed(node.right))
 
 
-def same_person(node: tree.SamePerson) -> str:
-    """With one collation on both sides, which a column of another table might not have."""
-    sides = []
-    for side in node.parts:
-        bare = side.family is Family.TEXT
-        sides.append(f'({printed(side)} COLLATE pg_catalog."default")' if bare else printed(side))
-    return operator("=", *sides)
+def same_person(node: tree.SamePerson | tree.SameParent) -> str:
+    return same(node.left, node.right)
+
+
+def same(left: Expression, right: Expression) -> str:
+    return operator("=", bare(left), bare(right))
+
+
+def bare(unit: Expression) -> str:
+    """With one collation, which a column of another table might not have."""
+    return f'({printed(unit)} COLLATE pg_catalog."default")' if unit.family is Family.TEXT else printed(unit)
 
 
 def distinct(node: tree.Distinct) -> str:
@@ -172,6 +179,19 @@ def distinct(node: tree.Distinct) -> str:
 
 def like(node: tree.Like) -> str:
     return operator(node.name, printed(node.argument), f"{literal(node.pattern)}::pg_catalog.text")
+
+
+def matches(node: tree.Matches) -> str:
+    return operator(node.name, printed(node.argument), f"{literal(node.pattern)}::pg_catalog.text")
+
+
+def any_element(node: tree.AnyElement) -> str:
+    """The constant in the type of the elements; texts in one collation."""
+    element = (node.array.type.name or "").removesuffix("[]")
+    text = node.value.family is Family.TEXT
+    value = f"({printed(node.value)})::{schema_qualified(element)}"
+    array = f'({printed(node.array)} COLLATE pg_catalog."default")' if text else printed(node.array)
+    return f"({value} OPERATOR(pg_catalog.{node.name}) {'ANY' if node.any_one else 'ALL'} ({array}))"
 
 
 # -- choices
@@ -291,6 +311,128 @@ def cast(node: tree.Cast) -> str:
     return f"({sql})::pg_catalog.{node.target}"
 
 
+# -- what is computed from the rows of one person
+
+
+def within(node: tree.Within) -> str:
+    """An aggregate that does not depend on the order of rows."""
+    only = "" if node.condition is None else f" FILTER (WHERE {printed(node.condition)})"
+    around = only + ("" if node.window is None else f" OVER {over(node.window)}")
+    value = node.argument
+    if value is None:
+        return f"pg_catalog.count(*){around}"
+    sql = printed(value)
+    if node.name in ("min", "max"):
+        return f"pg_catalog.{node.name}({of_one_spelling(value)}){around}"
+    if node.name not in EXACT_SUMS:
+        return f"pg_catalog.{node.name}({'DISTINCT ' if node.distinct else ''}{sql}){around}"
+    only_one = "DISTINCT " if node.distinct else ""
+    if value.family is not Family.FLOAT:
+        whole = node.name == "sum" and node.family is Family.INT
+        held = f"pg_catalog.{node.name}({only_one}({sql})::pg_catalog.{'int8' if whole else 'numeric'}){around}"
+        return f"({held})::pg_catalog.int8" if whole else held
+    grid = sum_grid(value)
+    bounds = f"({grid.lower})::pg_catalog.int8, ({grid.upper})::pg_catalog.int8"
+    on_grid = f"discreet._on_grid({sql}, {grid.exponent}, {bounds})::pg_catalog.numeric"
+    step = Fraction(2) ** grid.exponent
+    factor = constant(number_constant(step * step if node.name in VARIANCES else step, Family.FLOAT))
+    total = f"(pg_catalog.{node.name}({only_one}{on_grid}){around})::pg_catalog.float8"
+    scaled = operator("*", total, factor)
+    return f"discreet._real({scaled})" if is_real(node) else scaled
+
+
+VARIANCES = frozenset(["variance", "var_samp", "var_pop"])
+EXACT_SUMS = VARIANCES | {"sum", "avg", "stddev", "stddev_samp", "stddev_pop"}
+# squares of such numbers fit what numerics add up exactly
+GRID_BITS = 40
+
+
+def sum_grid(value: Expression) -> Grid:
+    """The grid on which doubles are added up, so that their order does not count."""
+    assert value.interval is not None
+    return Grid.fit(value.interval.lower, value.interval.upper, GRID_BITS)
+
+
+def of_one_spelling(value: Expression) -> str:
+    """1.0 and 1.00 are equal, 0 and -0: which of them is the least must not depend on where rows lie."""
+    sql = printed(value)
+    if value.family is Family.NUMERIC:
+        return f"pg_catalog.trim_scale({sql})"
+    if value.family is Family.FLOAT:
+        return operator("+", sql, f"0::pg_catalog.{'float4' if is_real(value) else 'float8'}")
+    return sql
+
+
+def placed(node: tree.Placed) -> str:
+    return f"pg_catalog.{node.name}({listing(node.arguments)}) OVER {over(node.window)}"
+
+
+def over(window: tree.Window) -> str:
+    parts = [f"PARTITION BY {listing(window.partition)}"] if window.partition else []
+    order = sorting(window.order, window.ties)
+    parts += [f"ORDER BY {', '.join(order)}"] if order else []
+    parts += [window.frame] if window.frame else []
+    return f"({' '.join(parts)})"
+
+
+def sorting(order: Iterable[tree.SortKey], ties: Iterable[Expression]) -> list[str]:
+    """Sort keys; behind them, what tells apart all rows that are not the same: spellings, too."""
+    written = []
+    for key in (each for each in order if not each.value.constant):  # which PostgreSQL would take for a position
+        way = "DESC" if key.descending else "ASC"
+        written.append(f"{printed(key.value)} {way} NULLS {'FIRST' if key.nulls_first else 'LAST'}")
+    for value in ties:
+        sql = printed(value)
+        written.append(sql)
+        if value.family is Family.NUMERIC:
+            written.append(f"pg_catalog.scale({sql})")
+        elif value.family is Family.FLOAT:
+            written.append(f"pg_catalog.float8send(({sql})::pg_catalog.float8)")
+        elif value.type.name == BLANK_PADDED:
+            written.append(f"pg_catalog.octet_length({sql})")
+    return written
+
+
+# -- subqueries
+
+
+def exists(node: tree.Exists) -> str:
+    if isinstance(node.query, tree.Map):
+        one = (("one", number_constant(1, Family.INT)),)
+        return f"EXISTS ({query(replace(node.query, columns=one), with_unit=False)})"
+    return f"EXISTS ({query(node.query, with_unit=False)})"
+
+
+def quantified(node: tree.Quantified) -> str:
+    of = "ALL" if node.every else "ANY"
+    inside = query(node.query, with_unit=False)
+    return f"({printed(node.value)} OPERATOR(pg_catalog.{node.name}) {of} ({inside}))"
+
+
+def among(node: tree.Among) -> str:
+    """Without NULL: what is not among others would not be known of anybody because of one person's row."""
+    inside = query(node.query, with_unit=False)
+    if may_hold_null(node.query):
+        inside = f"SELECT e FROM ({inside}) AS among(e) WHERE e IS NOT NULL"
+    return f"({bare(node.value)} IN ({inside}))"
+
+
+def may_hold_null(node: tree.Query) -> bool:
+    """Whether a column of a query can be NULL; the unit of its rows is not."""
+    if isinstance(node, tree.Union):
+        return may_hold_null(node.left) or may_hold_null(node.right)
+    return any(value != node.unit and may_be_null(value) for _, value in node.columns)
+
+
+def scalar(node: tree.Scalar) -> str:
+    return f"({query(node.query, with_unit=False)})"
+
+
+def released(node: tree.Released) -> str:
+    value = "NULL" if node.text is None else literal(node.text)
+    return f"{value}::{type_name(node.type)}"
+
+
 # -- texts and functions
 
 
@@ -311,17 +453,91 @@ def plain_call(node: tree.Call) -> str:
 
 
 def of_moment(node: tree.Call) -> str:
-    field, moment = node.arguments
+    field, moment, *zones = node.arguments
     assert isinstance(field, Constant) and field.content is not None
     sql = printed(moment)
     if node.name == "date_trunc":
         sql = f"({sql})::pg_catalog.{NATIVE_TYPE[node.family]}"
-    return f"pg_catalog.{node.name}({literal(field.content)}, {sql})"
+    return f"pg_catalog.{node.name}({', '.join([literal(field.content), sql, *map(printed, zones)])})"
+
+
+def age(node: tree.Call) -> str:
+    """Of two moments of one type: dates and timestamps have no zone."""
+    zoned = any(moment.family is Family.TIMESTAMPTZ for moment in node.arguments)
+    kind = "timestamptz" if zoned else "timestamp"
+    return f"pg_catalog.age({', '.join(f'({printed(moment)})::pg_catalog.{kind}' for moment in node.arguments)})"
+
+
+def date_bin(node: tree.Call) -> str:
+    stride, moment, origin = map(printed, node.arguments)
+    kind = NATIVE_TYPE[node.family]
+    return f"pg_catalog.date_bin({stride}, ({moment})::pg_catalog.{kind}, ({origin})::pg_catalog.{kind})"
+
+
+def made_date(node: tree.Call) -> str:
+    return f"discreet._date({', '.join(f'({printed(part)})::pg_catalog.int8' for part in node.arguments)})"
+
+
+def written_moment(node: tree.Call) -> str:
+    moment, form = node.arguments
+    sql = printed(moment)
+    sql = f"({sql})::pg_catalog.timestamp" if moment.family is Family.DATE else sql
+    return f"pg_catalog.to_char({sql}, {printed(form)})"
 
 
 def square_root(node: tree.Call) -> str:
     (x,) = map(printed, node.arguments)
     return f"(CASE WHEN {operator('>=', x, '0')} THEN pg_catalog.sqrt({x}) END)"
+
+
+def logarithm(node: tree.Call) -> str:
+    """Of numbers above 0."""
+    arguments = list(map(printed, node.arguments))
+    called = f"pg_catalog.{node.name}({', '.join(arguments)})"
+    return f"(CASE WHEN {operator('>', arguments[-1], '0')} THEN {called} END)"
+
+
+def exponential(node: tree.Call) -> str:
+    (x,) = map(printed, node.arguments)
+    if node.family is Family.FLOAT:
+        return f"discreet._floating({x}, 'e'::pg_catalog.\"char\", '0'::pg_catalog.float8)"
+    return f"pg_catalog.exp({x})"
+
+
+def power(node: tree.Call) -> str:
+    """No value where PostgreSQL has none: of a number below 0 for a fraction, of 0 for a number below 0."""
+    base, to = node.arguments
+    x, y = printed(base), printed(to)
+    if node.family is Family.FLOAT:
+        return f"discreet._floating({x}, '^'::pg_catalog.\"char\", {y})"
+    assert to.interval is not None
+    number, called = to.interval.lower, f"pg_catalog.power({x}, {y})"
+    if number.denominator == 1 and number >= 0:
+        return called
+    test = operator("<>" if number.denominator == 1 else ">" if number < 0 else ">=", x, "0")
+    return f"(CASE WHEN {test} THEN {called} END)"
+
+
+def width_bucket(node: tree.Call) -> str:
+    *sides, count = map(printed, node.arguments)
+    kind = "float8" if node.arguments[0].family is Family.FLOAT else "numeric"
+    typed = [f"({side})::pg_catalog.{kind}" for side in sides]
+    return f"pg_catalog.width_bucket({', '.join([*typed, f'({count})::pg_catalog.int4'])})"
+
+
+def member(node: tree.Call) -> str:
+    value, key = node.arguments
+    place = printed(key) if key.family is Family.TEXT else f"({printed(key)})::pg_catalog.int4"
+    sql = operator(node.name, printed(value), place)
+    return f'({sql} COLLATE pg_catalog."default")' if node.family is Family.TEXT else sql
+
+
+def with_whole(node: tree.Call) -> str:
+    """A call whose whole numbers are of type integer."""
+    arguments = (
+        f"({printed(each)})::pg_catalog.int4" if each.family is Family.INT else printed(each) for each in node.arguments
+    )
+    return f"pg_catalog.{node.name}({', '.join(arguments)})"
 
 
 def bucket(node: tree.Call) -> str:
@@ -333,7 +549,21 @@ CALLS: dict[str, Callable[[tree.Call], str]] = {
     **dict.fromkeys(("abs", "sign", "ceil", "floor", "round", "trunc"), plain_call),
     **dict.fromkeys(("lower", "upper", "btrim", "ltrim", "rtrim", "length", "left", "right"), plain_call),
     **dict.fromkeys(("substr", "strpos"), plain_call),
+    **dict.fromkeys(("initcap", "reverse", "md5", "octet_length", "starts_with"), plain_call),
+    **dict.fromkeys(("replace", "translate", "concat", "concat_ws"), plain_call),
+    **dict.fromkeys(("substring", "regexp_replace", "regexp_substr", "regexp_count", "timezone"), plain_call),
+    **dict.fromkeys(("lpad", "rpad", "split_part"), with_whole),
     **dict.fromkeys(("extract", "date_part", "date_trunc"), of_moment),
+    **dict.fromkeys(("->", "->>"), member),
+    **dict.fromkeys(("ln", "log"), logarithm),
+    "exp": exponential,
+    "power": power,
+    "width_bucket": width_bucket,
+    "age": age,
+    "seconds": lambda node: f"discreet._seconds({printed(node.arguments[0])})",
+    "date_bin": date_bin,
+    "make_date": made_date,
+    "to_char": written_moment,
     "sqrt": square_root,
     "bucket": bucket,
 }
@@ -355,6 +585,13 @@ def one_of_its_equals(sql: str, family: Family) -> str:
     if family is Family.FLOAT:
         return f"({sql} OPERATOR(pg_catalog.+) 0::pg_catalog.float8)"
     return f'({output_text(sql)} COLLATE pg_catalog."C")' if family is Family.OTHER else sql
+
+
+def together(node: tree.Together) -> str:
+    """Each in an array of its own, since arguments of one function have one collation."""
+    texts = (f"({one_of_its_equals(printed(value), value.family)})::pg_catalog.text" for value in node.values)
+    arrays = " OPERATOR(pg_catalog.||) ".join(f"pg_catalog.jsonb_build_array({text})" for text in texts)
+    return f'(({arrays})::pg_catalog.text COLLATE pg_catalog."C")'
 
 
 def own(node: tree.Own) -> str:
@@ -397,9 +634,19 @@ PRINTERS: Rules[str] = rules(
     rule(tree.TruthTest, truth_test),
     rule(tree.Compare, compare),
     rule(tree.SamePerson, same_person),
+    rule(tree.SameParent, same_person),
+    rule(tree.Within, within),
+    rule(tree.Placed, placed),
+    rule(tree.Exists, exists),
+    rule(tree.Quantified, quantified),
+    rule(tree.Among, among),
+    rule(tree.Scalar, scalar),
+    rule(tree.Released, released),
     rule(tree.HasPerson, lambda node: f"({printed(node.unit)} IS NOT NULL)"),
     rule(tree.Distinct, distinct),
     rule(tree.Like, like),
+    rule(tree.Matches, matches),
+    rule(tree.AnyElement, any_element),
     rule(tree.NullIf, null_if),
     rule(tree.Case, case),
     rule(tree.Choice, choice),
@@ -413,6 +660,7 @@ PRINTERS: Rules[str] = rules(
     rule(tree.KnownYears, known_years),
     rule(tree.Beginning, beginning),
     rule(tree.Canonical, canonical),
+    rule(tree.Together, together),
     rule(tree.Own, own),
 )
 
@@ -423,23 +671,74 @@ PRINTERS: Rules[str] = rules(
 def rows(node: tree.Rows) -> str:
     """What stands in FROM."""
     if isinstance(node, tree.Table):
-        only = "ONLY " if node.only else ""
-        return f"{only}{identifier(node.schema)}.{identifier(node.name)} AS {identifier(node.alias)}"
+        return table(node)
     if isinstance(node, tree.Derived):
-        return f"({query(node.query)}) AS {identifier(node.alias)}"
+        return f"{'LATERAL ' if node.lateral else ''}({query(node.query)}) AS {identifier(node.alias)}"
+    if isinstance(node, tree.Elements):
+        return elements(node)
     left, right = rows(node.left), rows(node.right)
     if node.kind == "CROSS":
         return f"{left} CROSS JOIN {right}"
     return f"({left} {node.kind} JOIN {right} ON {both(map(printed, node.conditions)) or 'true'})"
 
 
-def query(node: tree.Map | tree.Union) -> str:
+def elements(node: tree.Elements) -> str:
+    """In a select list unnest() ends with the last element that is wanted; jsonb of another kind has no elements."""
+    value = printed(node.value)
+    if node.function != "unnest":
+        kind = "object" if node.function == "jsonb_object_keys" else "array"
+        value = f"CASE WHEN {operator('=', f'pg_catalog.jsonb_typeof({value})', literal(kind))} THEN {value} END"
+    one = '(e COLLATE pg_catalog."default")' if node.text else "e"
+    inside = f"SELECT pg_catalog.{node.function}({value}) AS e"
+    return (
+        f"LATERAL (SELECT {one} AS {identifier(node.column)} FROM ({inside}) AS elements LIMIT {node.most})"
+        f" AS {identifier(node.alias)}"
+    )
+
+
+def table(node: tree.Table) -> str:
+    """A table, and the parents over which its rows have their person; a row that has no parent has none."""
+    only = "ONLY " if node.only else ""
+    sql = f"{only}{identifier(node.schema)}.{identifier(node.name)} AS {identifier(node.alias)}"
+    for step in () if node.led else node.path:
+        parent = f"{identifier(step.schema)}.{identifier(step.name)} AS {identifier(step.alias)}"
+        sql = f"({sql} INNER JOIN {parent} ON {same(step.held, step.key)})"
+    return sql
+
+
+def query(node: tree.Query, with_unit: bool = True) -> str:
     if isinstance(node, tree.Union):
-        return f"{query(node.left)} UNION ALL {query(node.right)}"
+        left, right = (query(side, with_unit) for side in (node.left, node.right))
+        plain = all(isinstance(side, tree.Map) and not places(side) for side in (node.left, node.right))
+        return f"{left} {node.word} {right}" if plain else f"({left}) {node.word} ({right})"
     targets = [f"{printed(value)} AS {identifier(name)}" for name, value in node.columns]
-    if node.unit is not None:
+    if node.unit is not None and with_unit:
         targets.append(f"{printed(node.unit)} AS {identifier(UNIT)}")
-    return f"SELECT {', '.join(targets)} FROM {rows(node.rows)}{where(map(printed, node.conditions))}"
+    first = f"DISTINCT ON ({listing(node.first)}) " if isinstance(node, tree.Map) and node.first else ""
+    sql = f"SELECT {first}{', '.join(targets)} FROM {rows(node.rows)}{where(map(printed, node.conditions))}"
+    return sql + (groups(node) if isinstance(node, tree.PerPerson) else places(node))
+
+
+def groups(node: tree.PerPerson) -> str:
+    by = [node.unit, *node.keys, *node.fixed] if node.unit is not None else [*node.keys, *node.fixed]
+    grouped = f" GROUP BY {listing(value for value in by if value is not None)}" if by else ""
+    having = both(map(printed, node.having))
+    return grouped + (f" HAVING {having}" if having else "")
+
+
+def places(node: tree.Map) -> str:
+    """ORDER BY and LIMIT, where they decide which rows there are."""
+    if not node.first and node.most is None and not node.skip:
+        return ""
+    order = [printed(value) for value in node.first]
+    order += sorting([key for key in node.order if key.value not in node.first], node.ties)
+    limit = "" if node.most is None else f" LIMIT {node.most}"
+    skip = f" OFFSET {node.skip}" if node.skip else ""
+    return (f" ORDER BY {', '.join(order)}" if order else "") + limit + skip
+
+
+def listing(values: Iterable[Expression]) -> str:
+    return ", ".join(map(printed, values))
 
 
 def where(conditions: Iterable[str]) -> str:

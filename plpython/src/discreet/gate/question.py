@@ -14,18 +14,24 @@ from pglast import ast, enums
 
 from discreet.core.errors import DiscreetError
 from discreet.core.syntax import Node
-from discreet.gate.aggregates import is_aggregate
-from discreet.gate.answer import Level, answer_sql
+from discreet.gate.aggregates import fractions_of, is_aggregate, refuse_showing
+from discreet.gate.answer import answer_sql
 from discreet.gate.clauses import WithQueries, is_star, with_names, with_queries
 from discreet.gate.expressions import Expressions
 from discreet.gate.grouping import Grouping, group_by
-from discreet.gate.names import Names, Source
-from discreet.gate.post import MEASURED, PostProcessing, measured_column
+from discreet.gate.levels import Level
+from discreet.gate.names import Listed, Source
+from discreet.gate.people import has_subqueries, places_of
+from discreet.gate.post import MEASURED, PostProcessing, grouping_mask, measured_column
 from discreet.gate.propagation import Dependence
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Dataset, Relation, Schema, View
-from discreet.gate.sources import Sources
-from discreet.gate.tree import Expression
+from discreet.gate.sources import Sources, is_key_of_parent, meant
+from discreet.gate.subqueries import Asks
+from discreet.gate.subquestions import as_subquery
+from discreet.gate.traces import Item
+from discreet.gate.tree import Column, Expression, Output
+from discreet.gate.within import is_unit
 
 
 @dataclass(frozen=True)
@@ -46,11 +52,15 @@ class Answered:
 
 @dataclass(frozen=True)
 class Context:
-    """What a question is read with: the catalog, functions that are harmless on released numbers, parameters."""
+    """What a question is read with: the catalog, functions that are harmless on released numbers, parameters.
+
+    `subquestions`: what reads subqueries that are questions of their own; None where there are none.
+    """
 
     schema: Schema
     harmless: frozenset[str]
     parameters: tuple[str | None, ...] = ()
+    subquestions: Asks | None = None
 
 
 @dataclass(frozen=True)
@@ -63,18 +73,24 @@ class Question:
     conditions: tuple[Expression, ...]
     grouping: Grouping
     tables: Mapping[int, Relation]
-
-    @property
-    def expressions(self) -> Expressions:
-        return Expressions(Names(self.source.names, self.context.parameters))
+    expressions: Expressions = field(compare=False, repr=False)
+    queries: WithQueries = field(compare=False, repr=False)
 
     def answer(self, number_of: Callable[[ast.FuncCall], int]) -> ast.SelectStmt:
         """The SELECT over measured numbers; `number_of` tells which of them an aggregate is."""
-        expressions = self.expressions
+        expressions, sets = self.expressions, self.grouping.sets
 
         def column_of(node: Node) -> Node:
+            refuse_showing(node)
+            if isinstance(node, ast.SubLink) and (number := released_number(node, self.context, self.queries)):
+                return number
             if is_aggregate(node):
+                several = fractions_of(node, expressions)
+                if several is not None:
+                    return ast.A_ArrayExpr(elements=tuple(measured_column(f"a{number_of(one)}") for one in several))
                 return measured_column(f"a{number_of(node)}")
+            if isinstance(node, ast.GroupingFunc):
+                return grouping_mask([key_position(arg, expressions, self.grouping) for arg in node.args], sets)
             return key_column(node, expressions, self.grouping)
 
         post = PostProcessing(self.context.harmless, self.context.parameters, column_of)
@@ -102,10 +118,12 @@ class Policy(Protocol[Planned_co]):
         """What is measured; refuses a question that cannot be answered under this policy."""
 
 
-def shaped(select: ast.SelectStmt, context: Context, policy: Policy[Planned]) -> Planned:
-    """The plan of a question under a policy."""
+def shaped(
+    select: ast.SelectStmt, context: Context, policy: Policy[Planned], queries: WithQueries | None = None
+) -> Planned:
+    """The plan of a question under a policy; `queries`: the WITH queries around it."""
     try:
-        return Shaper(context, policy).shaped(select, {})
+        return Shaper(context, policy).shaped(select, queries or {})
     except RecursionError:
         refuse("a question nested too deeply", None, "Write it with fewer levels.")
 
@@ -118,32 +136,89 @@ class Shaper(Generic[Planned]):
     def shaped(self, select: ast.SelectStmt, outer: WithQueries) -> Planned:
         refuse_unknown_clauses(select)
         queries = with_queries(select, outer)
-        inner = aggregated_subquery(select, queries, self._context.schema)
+        inner = self.aggregated_subquery(select, queries)
         if inner is None:
             return self._policy.planned(self.question(select, outer))
         below, known, alias, view = inner
         with nullcontext() if view is None else view.quoted():
             plan = self.shaped(below, known)
-        return self.around(select, plan, alias)
+        return self.around(select, plan, alias, queries)
 
     def question(self, select: ast.SelectStmt, outer: WithQueries) -> Question:
         """The SELECT that aggregates people's rows."""
         if self._policy.groups_distinct:
             select = with_groups(select)
-        sources = Sources(self._context.schema, self._context.parameters, self._policy.seen)
+        sources = self.sources()
         source, conditions = sources.rows(select, outer)
         if source.unit is None:
             refuse("a question without people", select, "It reads public tables only: ask PostgreSQL directly.")
-        grouping = group_by(select, Expressions(Names(source.names, self._context.parameters)))
-        return Question(select, self._context, source, tuple(conditions), grouping, sources.tables)
+        queries = with_queries(select, outer)
+        expressions = sources.expressions(source, queries)
+        grouping = group_by(select, expressions)
+        if source.listed is not None:
+            grouping = listed_groups(grouping, source.listed, conditions, select)
+        return Question(
+            select, self._context, source, tuple(conditions), grouping, sources.tables, expressions, queries
+        )
 
-    def around(self, select: ast.SelectStmt, below: Planned, alias: str) -> Planned:
+    def sources(self) -> Sources:
+        context = self._context
+        return Sources(context.schema, context.parameters, self._policy.seen, context.subquestions)
+
+    def aggregated_subquery(
+        self, select: ast.SelectStmt, queries: WithQueries
+    ) -> tuple[ast.SelectStmt, WithQueries, str, View | None] | None:
+        """The aggregated subquery, WITH query or view that is all of FROM, if it is one and its groups are released.
+
+        One that groups by the person is a relation of people instead, which the question aggregates.
+        """
+        if len(select.fromClause or ()) != 1:
+            return None
+        (item,) = select.fromClause
+        view = None
+        if isinstance(item, ast.RangeSubselect) and item.alias is not None:
+            found, known, alias = item.subquery, queries, item.alias.aliasname
+        elif isinstance(item, ast.RangeVar) and item.schemaname is None and item.relname in queries:
+            query = queries[item.relname]
+            found, known = query.select, query.known
+            alias = item.alias.aliasname if item.alias else item.relname
+        elif isinstance(item, ast.RangeVar) and (view := self._context.schema.view(item)) is not None:
+            found, known, alias = view.select, {}, item.alias.aliasname if item.alias else item.relname
+        else:
+            return None
+        if not isinstance(found, ast.SelectStmt) or found.op != enums.SetOperation.SETOP_NONE:
+            return None
+        aggregated = bool(found.groupClause) or any(True for _ in aggregate_calls(found))
+        if aggregated and self.groups_by_person(found, known):
+            return None
+        if not aggregated and self.aggregated_subquery(found, with_queries(found, known)) is None:
+            return None
+        return with_names(found, item.alias), known, alias, view
+
+    def groups_by_person(self, select: ast.SelectStmt, queries: WithQueries) -> bool:
+        """Whether a SELECT groups rows of each person apart."""
+        if not select.groupClause:
+            return False
+        sources = self.sources()
+        try:
+            source, _ = sources.rows(select, queries)
+        except DiscreetError:
+            return False
+        rows = sources.expressions(source, with_queries(select, queries))
+        keys = [meant(item, select, rows) for item in select.groupClause if not isinstance(item, ast.GroupingSet)]
+        return any(is_unit(key, rows) or is_key_of_parent(key, rows) for key in keys)
+
+    def around(self, select: ast.SelectStmt, below: Planned, alias: str, queries: WithQueries) -> Planned:
         """A SELECT over an aggregated subquery: post-processing of what that releases."""
         select = with_stars_expanded(select, alias, below.output)
         aliases = {target.name for target in select.targetList if target.name}
-        post = PostProcessing(
-            self._context.harmless, self._context.parameters, released_columns(set(below.output), aliases)
-        )
+        columns = released_columns(set(below.output), aliases)
+
+        def column_of(node: Node) -> Node:
+            number = isinstance(node, ast.SubLink)
+            return released_number(node, self._context, queries) if number else columns(node)
+
+        post = PostProcessing(self._context.harmless, self._context.parameters, column_of)
         outer = post.select(select, released_table(alias), post.rewrite(select.whereClause))
         outer.groupClause = post.rewrite(select.groupClause)
         outer.havingClause = post.rewrite(select.havingClause)
@@ -152,30 +227,39 @@ class Shaper(Generic[Planned]):
         return replace(below, answer_sql=answer_sql(levels), output=top.names, levels=levels)
 
 
-def aggregated_subquery(
-    select: ast.SelectStmt, queries: WithQueries, schema: Schema
-) -> tuple[ast.SelectStmt, WithQueries, str, View | None] | None:
-    """The aggregated subquery, WITH query or view that is all of FROM, if it is one."""
-    if len(select.fromClause or ()) != 1:
-        return None
-    (item,) = select.fromClause
-    view = None
-    if isinstance(item, ast.RangeSubselect) and item.alias is not None:
-        found, known, alias = item.subquery, queries, item.alias.aliasname
-    elif isinstance(item, ast.RangeVar) and item.schemaname is None and item.relname in queries:
-        query = queries[item.relname]
-        found, known = query.select, query.known
-        alias = item.alias.aliasname if item.alias else item.relname
-    elif isinstance(item, ast.RangeVar) and (view := schema.view(item)) is not None:
-        found, known, alias = view.select, {}, item.alias.aliasname if item.alias else item.relname
-    else:
-        return None
-    if not isinstance(found, ast.SelectStmt) or found.op != enums.SetOperation.SETOP_NONE:
-        return None
-    aggregated = bool(found.groupClause) or any(True for _ in aggregate_calls(found))
-    if not aggregated and aggregated_subquery(found, with_queries(found, known), schema) is None:
-        return None
-    return with_names(found, item.alias), known, alias, view
+def released_number(node: ast.SubLink, context: Context, queries: WithQueries) -> Node:
+    """What a subquery around the answer is replaced by: its own answer; None where it is no question of its own."""
+    found = None if context.subquestions is None else context.subquestions.released(node, queries)
+    return None if found is None else as_subquery(found)
+
+
+def listed_groups(grouping: Grouping, public: Listed, conditions: list[Expression], select: ast.SelectStmt) -> Grouping:
+    """The groups of public rows to which people were joined: all of them, by what is public alone.
+
+    A condition on the people's side would let groups appear or not by whether there are people in them.
+    """
+    inside = places_of(public.rows)
+    used = [*conditions, *(key.value for key in grouping.keys)]
+    if any(item.row not in inside for value in used for item in columns_in(value)) or has_subqueries(used):
+        refuse(
+            "a condition or key on the people's side of a LEFT JOIN from public rows",
+            select,
+            "Put the condition into ON, or into FILTER.",
+        )
+    if len(grouping.keys) > 1:
+        refuse("several keys of public rows to which people are joined", select, "Group by one of their columns.")
+    listed = replace(public, conditions=tuple(conditions))
+    return replace(grouping, keys=tuple(replace(key, listed=listed) for key in grouping.keys))
+
+
+def columns_in(value: Expression) -> Iterator[Item]:
+    """The columns that an expression names."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Column | Output):
+            yield Item(node.place, node.name)
+        waiting.extend(node.parts)
 
 
 def with_groups(select: ast.SelectStmt) -> ast.SelectStmt:
@@ -217,6 +301,15 @@ def key_column(node: Node, expressions: Expressions, grouping: Grouping) -> Node
     if isinstance(node, ast.ColumnRef):
         refuse(f"column {node.fields[-1].sval} is neither in GROUP BY nor in an aggregate that is known", node)
     return None
+
+
+def key_position(node: Node, expressions: Expressions, grouping: Grouping) -> int:
+    """Which key an argument of GROUPING() is."""
+    value = expressions.value(node)
+    for position, key in enumerate(grouping.keys):
+        if key.value == value:
+            return position
+    refuse("GROUPING() of something that is not in GROUP BY", node)
 
 
 def released_columns(known: set[str], aliases: set[str]) -> Callable[[Node], Node]:

@@ -5,6 +5,7 @@ Words, not a number: the text may be one that PostgreSQL has written, and the as
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
@@ -12,13 +13,35 @@ from typing import NoReturn
 from discreet.core.errors import DiscreetError, MissingBoundsError, NamingColumnError, RefusedShapeError
 
 BEFORE, AFTER = 30, 40  # characters
-GENERAL_HINT = "docs/analyst.md lists the SQL that can be answered privately."
+GENERAL_HINT = (
+    "Leave it out of what is asked about people; what works on the answer can stand around it: "
+    "SELECT … FROM (SELECT … GROUP BY …) AS t. docs/analyst.md lists what can be asked."
+)
+# what follows one of these says more of the construct, and is not what the message says of it
+CLAUSE = re.compile(r"\b(that|which|whose|who|where)\b.*", re.DOTALL)
+VERB = re.compile(r"\b(is|are|has|have|would|could|cannot|may|must|does|needs|holds?|singles out|name different)\b")
+# a literal of the question may contain any word
+LITERAL = re.compile(r"E?'(?:[^'\\]|''|\\.)*'|\"(?:[^\"]|\"\")*\"")
+PLURAL = re.compile(r"(more than|numbers|values|names|quantiles|grouping sets|people|bounds|groups|rows)\b")
 
 
 def refuse(
     construct: str, node: object = None, hint: str = GENERAL_HINT, error: type[DiscreetError] = RefusedShapeError
 ) -> NoReturn:
-    raise located(error(construct, hint), node)
+    """Refuses a construct: a message is a sentence, and says so where the words given only name it.
+
+    What names people is told by the error itself: it singles out a person. What has no bounds is told by its caller.
+    """
+    told = error in (NamingColumnError, MissingBoundsError)
+    raise located(error(construct if told else sentence(construct), hint), node)
+
+
+def sentence(construct: str) -> str:
+    """A statement about the construct: as it is, where it has a verb, or that it is not supported."""
+    if VERB.search(CLAUSE.sub("", LITERAL.sub("", construct))):
+        return construct
+    verb = "are" if PLURAL.match(construct) else "is"
+    return f"{construct} {verb} not supported in questions about protected tables"
 
 
 def refuse_tracker(construct: str, node: object = None) -> NoReturn:
@@ -34,7 +57,8 @@ def refuse_unbounded(construct: str, node: object = None) -> NoReturn:
     refuse(
         f"{construct} has no bounds, so one person's influence has no limit",
         node,
-        "A curator declares bounds with discreet.describe_column(table, column, lower => …, upper => …).",
+        "A curator declares bounds with discreet.describe_column(table, column, lower => …, upper => …). A question can"
+        " write them, too: least(greatest(value, 0), 20); of a count, least(count(*), 20).",
         MissingBoundsError,
     )
 

@@ -21,8 +21,8 @@ SMALL_BITS = 22
 class Statement:
     """Native SQL whose columns are the texts of the keys of a grouping set, then an integer per measurement.
 
-    A statement for a quantile has two integers instead: bin and number. Where there are two ways to the same rows, the
-    second is to be gone when the first meets a limit of the program.
+    A statement for quantiles of one value has two integers instead: bin and number. Where there are two ways to the
+    same rows, the second is to be gone when the first meets a limit of the program.
     """
 
     ways: tuple[str, ...]
@@ -44,16 +44,21 @@ def statements(plan: Plan, keys: tuple[int, ...], seed: int) -> list[Statement]:
     alone = [m for m in plan.measurements if is_alone(m, plan)]
     together = tuple(m for m in plan.measurements if m not in alone)
     built = [Statement(together_ways(plan, keys, together, seed), keys, together)] if together else []
+    binned: dict[object, list[Measurement]] = {}
     for measurement in alone:
-        build = quantile_sql if measurement.quantity is Quantity.QUANTILE else distinct_sql
-        built.append(Statement((build(plan, keys, measurement, seed),), keys, (measurement,)))
+        if measurement.quantity is Quantity.QUANTILE:
+            binned.setdefault((measurement.subject, measurement.bins), []).append(measurement)
+        else:
+            built.append(Statement((distinct_sql(plan, keys, measurement, seed),), keys, (measurement,)))
+    for some in binned.values():
+        built.append(Statement((quantile_sql(plan, keys, some[0], seed),), keys, tuple(some)))
     return built
 
 
 def is_alone(measurement: Measurement, plan: Plan) -> bool:
     if measurement.quantity is Quantity.QUANTILE:
         return True
-    return measurement.quantity is Quantity.DISTINCT and not plan.source.single
+    return measurement.quantity in (Quantity.DISTINCT, Quantity.DISTINCT_TOTAL) and not plan.source.single
 
 
 def together_ways(
@@ -80,9 +85,7 @@ def single_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measuremen
         return grouped
     # the planner would look up the key of every row
     grouped += " OFFSET 0"
-    known = [
-        f"(k{key} IN ({', '.join(domain)}))" for key in keys if (domain := plan.grouping.keys[key].canonical_domain)
-    ]
+    known = [plan.grouping.keys[key].among_groups(f"k{key}") for key in keys if plan.grouping.keys[key].domain]
     only = f" WHERE {' AND '.join(known)}" if known else ""
     return f"SELECT {', '.join(outer_texts(keys) + numbers)} FROM ({grouped}) AS grouped{only}"
 
@@ -188,6 +191,8 @@ def number_sql(measurement: Measurement) -> str:
     if quantity is Quantity.DISTINCT:
         return f"pg_catalog.count(DISTINCT {argument_sql(subject)}){only}"
     g = grid_sql(subject)
+    if quantity is Quantity.DISTINCT_TOTAL:
+        return f"COALESCE(pg_catalog.sum(DISTINCT {g}){only}, 0)"
     squares = f"COALESCE(pg_catalog.sum(({g}) OPERATOR(pg_catalog.*) ({g})){only}, 0)"
     count, total = f"pg_catalog.count({g}){only}", f"COALESCE(pg_catalog.sum({g}){only}, 0)"
     if subject.grid is not None and (coarse := whole_grid(subject)) is not None:
@@ -204,7 +209,13 @@ def whole_grid(subject: Subject) -> Grid | None:
     2**41 of them fit into the 64 bits of the sum.
     """
     grid = subject.grid
-    if not subject.whole or grid is None or grid.exponent > 0 or grid.reach > 2 ** (SMALL_BITS - grid.exponent):
+    if (
+        not subject.whole
+        or grid is None
+        or subject.other is not None
+        or grid.exponent > 0
+        or grid.reach > 2 ** (SMALL_BITS - grid.exponent)
+    ):
         return None
     (lower, below), (upper, above) = (divmod(end, 2**-grid.exponent) for end in (grid.lower, grid.upper))
     return None if below or above else Grid(0, lower, upper)
@@ -217,7 +228,7 @@ def combined(measurement: Measurement, count: str, total: str, squares: str) -> 
     c = grid.lower + grid.upper
     if measurement.quantity is Quantity.VALUES:
         return count
-    if measurement.quantity is Quantity.TOTAL:
+    if measurement.quantity in (Quantity.TOTAL, Quantity.PRODUCTS):
         return total
     if measurement.quantity is Quantity.CENTRED:
         return operator("-", operator("*", "2", total), operator("*", numeric(c), numeric(count)))
@@ -304,8 +315,8 @@ def counted_rows(limits: Limits, chosen: str, rows: dict[str, str]) -> str:
 
 def known_groups(plan: Plan, keys: tuple[int, ...]) -> float:
     """The most groups there can be."""
-    domains = (plan.grouping.keys[key].domain for key in keys)
-    return math.prod(math.inf if domain is None else len(domain) for domain in domains)
+    domains = ((plan.grouping.keys[key].groups, plan.grouping.keys[key].nullable) for key in keys)
+    return math.prod(math.inf if groups is None else len(groups) + nullable for groups, nullable in domains)
 
 
 def group_order(keys: tuple[int, ...], seed: int) -> str:
@@ -318,10 +329,31 @@ def person_secret(seed: int) -> str:
     return f"pg_catalog.hash_record_extended(ROW(u), {seed})"
 
 
+def cut_sql(plan: Plan) -> str:
+    """How many people have more rows in a group, or in all, than count, or are in more groups.
+
+    Of the grouping set with most keys: in the others a person is in no more groups. Adding or removing a person changes
+    the number by 1.
+    """
+    keys = max(plan.grouping.sets, key=len)
+    limits = plan.source.limits
+    columns = ", ".join([f"{unit_sql(plan)} AS u", *key_columns(plan, keys), "pg_catalog.count(*) AS n"])
+    grouped = f"SELECT {columns} FROM {source_sql(plan)}{where(plan, keys)}{group_by(1 + len(keys))}"
+    beyond = [operator(">", "pg_catalog.max(n)", str(limits.rows()))]
+    if keys:
+        beyond.append(operator(">", "pg_catalog.count(*)", str(limits.max_groups)))
+        beyond.append(operator(">", "pg_catalog.sum(n)", str(limits.rows(limits.max_groups))))
+    cut = f"SELECT u FROM ({grouped}) AS person GROUP BY u HAVING {' OR '.join(beyond)}"
+    return f"SELECT (pg_catalog.count(*))::pg_catalog.text FROM ({cut}) AS cut"
+
+
 def distinct_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, seed: int) -> str:
     """Distinct values, of each person at most max_rows in a group and max_total_rows in all."""
     chosen = chosen_rows(plan, keys, measurement.subject, seed, distinct=True)
-    columns = ", ".join([*outer_texts(keys), "pg_catalog.count(DISTINCT x) AS m0"])
+    number = "pg_catalog.count(DISTINCT x)"
+    if measurement.quantity is Quantity.DISTINCT_TOTAL:
+        number = f"COALESCE(pg_catalog.sum(DISTINCT {on_grid('x', measurement.subject.grid)}), 0)"
+    columns = ", ".join([*outer_texts(keys), f"{number} AS m0"])
     return f"SELECT {columns} FROM ({chosen}) AS chosen{group_by(len(keys))}"
 
 
@@ -378,10 +410,28 @@ def argument_sql(subject: Subject) -> str:
 
 
 def grid_sql(subject: Subject) -> str:
+    """The value of a row on its grid; of two of them, the product of their distances from the middle, times 4."""
+    found = on_grid(argument_sql(subject), subject.grid)
+    if subject.other is not None:
+        sides = (
+            centred(found, subject.grid),
+            centred(on_grid(printed(subject.other), subject.other_grid), subject.other_grid),
+        )
+        return operator("*", *sides)
     assert subject.grid is not None
-    lower, upper = (f"({end})::pg_catalog.int8" for end in (subject.grid.lower, subject.grid.upper))
-    on_grid = f"discreet._on_grid({argument_sql(subject)}, {subject.grid.exponent}, {lower}, {upper})"
-    return f"COALESCE({on_grid}, {lower})" if subject.everybody else on_grid
+    return f"COALESCE({found}, ({subject.grid.lower})::pg_catalog.int8)" if subject.everybody else found
+
+
+def on_grid(value: str, grid: Grid | None) -> str:
+    assert grid is not None
+    lower, upper = (f"({end})::pg_catalog.int8" for end in (grid.lower, grid.upper))
+    return f"discreet._on_grid({value}, {grid.exponent}, {lower}, {upper})"
+
+
+def centred(value: str, grid: Grid | None) -> str:
+    assert grid is not None
+    twice = operator("*", "2::pg_catalog.int8", value)
+    return operator("-", twice, f"({grid.lower + grid.upper})::pg_catalog.int8")
 
 
 def filter_sql(subject: Subject) -> str:
@@ -389,7 +439,7 @@ def filter_sql(subject: Subject) -> str:
 
 
 def key_columns(plan: Plan, keys: tuple[int, ...]) -> list[str]:
-    return [f"{printed(plan.grouping.keys[key].canonical)} AS k{key}" for key in keys]
+    return [f"{plan.grouping.keys[key].sql} AS k{key}" for key in keys]
 
 
 def outer_texts(keys: tuple[int, ...]) -> list[str]:
@@ -401,10 +451,15 @@ def group_by(keys: int) -> str:
 
 
 def where(plan: Plan, keys: tuple[int, ...], subject: Subject | None = None) -> str:
-    """Rows without a person, and values outside declared categories, take no part; nor what `subject` leaves out."""
+    """Rows without a person, and values outside declared categories, take no part; nor what `subject` leaves out.
+
+    Nor do people who are not in the sample, if the question is answered from one.
+    """
     conditions = [printed(condition) for condition in plan.source.with_people(plan.conditions)]
     known = (plan.grouping.keys[place] for place in keys)
     conditions += [key.in_domain for key in known if key.domain is not None]
     if subject is not None and subject.condition is not None:
         conditions.append(printed(subject.condition))
+    if plan.sample is not None:
+        conditions.append(plan.sample.sql(unit_sql(plan)))
     return printer.where(conditions)

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
 
 from discreet.core.errors import NoAccessError, RefusedShapeError, UndefinedObjectError
-from discreet.core.syntax import Node
+from discreet.core.syntax import Json, Node
 from discreet.gate.parse import nodes, parse
 from discreet.gate.refusal import located, quoting, refuse
 
@@ -51,7 +50,10 @@ FAMILY_OF_TYPE = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table; `identifies`: it is the unit, or unique by itself; `public`: declared so."""
+    """A column of a table; `identifies`: it is the unit, or unique by itself; `public`: declared so.
+
+    `others`: the group of all values outside the categories.
+    """
 
     name: str
     type_name: str
@@ -62,6 +64,7 @@ class Column:
     public: bool = False
     not_null: bool = False
     number: int = 0
+    others: str | None = None
 
     @property
     def family(self) -> Family:
@@ -69,8 +72,20 @@ class Column:
 
 
 @dataclass(frozen=True)
+class PathStep:
+    """A step from a row to its person: a foreign key references the unique `key` of a table; its `column` leads on."""
+
+    schema: str
+    name: str
+    key: str
+    column: str
+
+
+@dataclass(frozen=True)
 class Protection:
     """What the policy of a protected table says; `single`: a person has at most one row.
+
+    `path`: the way from the column `unit`, which is then a foreign key, to the column that names the person.
 
     `people`: the columns by which foreign keys know the people, None where no key tells; `wrong_unit`: why the unit
     names something else, if they show that.
@@ -91,6 +106,7 @@ class Protection:
     max_total_rows: int | None = None
     people: frozenset[str] | None = None
     wrong_unit: str | None = None
+    path: tuple[PathStep, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,7 +152,10 @@ class View:
 
 @dataclass(frozen=True)
 class Dataset:
-    """The people of a question, and how their budget is kept; `has_one_table`: nothing else is kept of them."""
+    """The people of a question, and how their budget is kept; `has_one_table`: nothing else is kept of them.
+
+    `diagnose`: the share of a price that tells how many people were cut.
+    """
 
     name: str
     accounting: str
@@ -144,6 +163,7 @@ class Dataset:
     delta_limit: Fraction
     response_quantum: float | None = None
     has_one_table: bool = False
+    diagnose: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -154,13 +174,6 @@ class Schema:
     datasets: Mapping[str, Dataset] = field(default_factory=dict)
     views: Mapping[tuple[str | None, str], View] = field(default_factory=dict)
     policies: frozenset[str] = frozenset(["noisy", "personal"])
-
-    def reaches(self, policy: str) -> bool:
-        """Whether a table that the question names, or a view of it reads, is under this policy."""
-        return any(
-            relation.protection is not None and relation.protection.policy == policy
-            for relation in self.relations.values()
-        )
 
     def view(self, node: Node) -> View | None:
         """The view that a RangeVar means, if it is one."""
@@ -206,7 +219,7 @@ def named_relations(tree: Node) -> Iterator[tuple[str | None, str]]:
     return iter(dict.fromkeys(named))
 
 
-def schema_from_json(described: Mapping[str, Any]) -> Schema:
+def schema_from_json(described: Mapping[str, Json]) -> Schema:
     """The answer of discreet._ledger_describe as a Schema."""
     relations = {(entry["asked_schema"], entry["asked_name"]): _relation(entry) for entry in described["relations"]}
     datasets = {
@@ -217,6 +230,7 @@ def schema_from_json(described: Mapping[str, Any]) -> Schema:
             Fraction(entry["delta_limit"]),
             None if entry["response_quantum"] is None else float(entry["response_quantum"]),
             entry["tables"] == 1,
+            Fraction(entry["diagnose"]),
         )
         for entry in described["datasets"]
     }
@@ -224,12 +238,12 @@ def schema_from_json(described: Mapping[str, Any]) -> Schema:
     return Schema(relations, datasets, views)
 
 
-def _view(entry: Mapping[str, Any]) -> View:
+def _view(entry: Mapping[str, Json]) -> View:
     with quoting(entry["definition"], f"view {entry['schema']}.{entry['name']}: "):
         return View(entry["schema"], entry["name"], entry["definition"], parse(entry["definition"]))
 
 
-def _relation(entry: Mapping[str, Any]) -> Relation:
+def _relation(entry: Mapping[str, Json]) -> Relation:
     columns = {column["name"]: _column(column) for column in entry["columns"]}
     kept = entry["protection"]
     protection = kept and Protection(
@@ -237,20 +251,21 @@ def _relation(entry: Mapping[str, Any]) -> Relation:
         _fraction(kept["max_epsilon"]), _fraction(kept["max_delta"]), kept["single"], kept["may_ask"],
         kept["min_group"], kept["fallback"], kept["relation"], kept["max_total_rows"],
         None if kept["people"] is None else frozenset(kept["people"]), kept["wrong_unit"],
+        tuple(PathStep(step["schema"], step["name"], step["key"], step["column"]) for step in kept.get("path", ())),
     )  # fmt: skip
     keys = tuple(frozenset(key) for key in entry["unique_keys"])
     combinations = tuple(Combination(frozenset(each["columns"]), each["nulls"]) for each in entry["combinations"])
     return Relation(entry["schema"], entry["name"], columns, protection, keys, combinations, entry["row_security"])
 
 
-def _column(entry: Mapping[str, Any]) -> Column:
+def _column(entry: Mapping[str, Json]) -> Column:
     bounds = None
     if entry["lower"] is not None:
         bounds = Fraction(entry["lower"]), Fraction(entry["upper"])
     categories = None if entry["categories"] is None else tuple(entry["categories"])
     return Column(
         entry["name"], entry["type"], bounds, categories, entry["hidden"], entry["identifies"],
-        entry["public"], entry["not_null"], entry["number"],
+        entry["public"], entry["not_null"], entry["number"], entry["others"],
     )  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Literal
 
 from pglast import ast, enums
@@ -21,25 +22,62 @@ from discreet.gate.clauses import (
     with_names,
     with_queries,
 )  # fmt: skip
+from discreet.gate.elements import MOST_ELEMENTS, elements
 from discreet.gate.expressions import Expressions
-from discreet.gate.names import Named, Names, Source, column_names, column_value, is_hidden, same_people, unit_values
-from discreet.gate.people import either, meet_in_a_cast, of_query, outward, people_of
-from discreet.gate.refusal import refuse, refusing_at
+from discreet.gate.joins import aliased, followed, link, merged, null_extended, shared_columns, using
+from discreet.gate.names import (
+    MERGED,
+    Listed,
+    Named,
+    Names,
+    Source,
+    column_names,
+    column_value,
+    is_hidden,
+    same_people,
+    unit_values,
+)
+from discreet.gate.people import columns_of, either, is_led, meet_in_a_cast, of_query, outward, people_of
+from discreet.gate.refusal import refuse, refuse_tracker, refusing_at
 from discreet.gate.schema import Relation, Schema, View
-from discreet.gate.tree import BOOLEAN, UNIT, Constant, Derived, Expression, Join, Map, SamePerson, Table, Union
+from discreet.gate.subqueries import Asks, Mapped, Subquery
+from discreet.gate.tree import (
+    UNIT,
+    Column,
+    Constant,
+    Derived,
+    Expression,
+    Join,
+    Map,
+    PerPerson,
+    Query,
+    SortKey,
+    Step,
+    Table,
+    Union,
+)
+from discreet.gate.values import identifies
+from discreet.gate.within import (
+    Group,
+    GroupExpressions,
+    RowExpressions,
+    columns_used,
+    is_grouped,
+    is_unit,
+    kept_key,
+    place_number,
+    refuse_unordered,
+)
 from discreet.personal.selection import refuse_other_tables
 
 DEEPEST = 20
 MOST_NAMES = 100
-
-
-@dataclass(frozen=True)
-class Mapped:
-    """A subquery that only filters and maps rows; `units`: its columns that hold the person of a row."""
-
-    query: Map | Union
-    columns: Mapping[str, Expression]
-    units: frozenset[str]
+APART = "GROUP BY the person too: what is computed for each person apart can be aggregated around it."
+SETS = {
+    enums.SetOperation.SETOP_UNION: "UNION",
+    enums.SetOperation.SETOP_INTERSECT: "INTERSECT",
+    enums.SetOperation.SETOP_EXCEPT: "EXCEPT",
+}
 
 
 class Sources:
@@ -50,33 +88,108 @@ class Sources:
         schema: Schema,
         parameters: tuple[str | None, ...],
         seen: Callable[[Source, Relation], Source] | None = None,
+        subquestions: Asks | None = None,
     ) -> None:
-        """`seen`: a protected table as its policy lets a question see it."""
+        """`seen`: a protected table as its policy lets a question see it; `subquestions`: what reads those."""
+        self.subquestions = subquestions
         self._schema = schema
         self._seen = seen
         self.parameters = parameters
         self.tables: dict[int, Relation] = {}
         self._depth = 0
         self._names = 0
+        self._subqueries: dict[int, tuple[Node, Expression]] = {}
 
-    def rows(self, select: ast.SelectStmt, outer: WithQueries) -> tuple[Source, list[Expression]]:
-        """FROM and WHERE of a SELECT: its rows, and the conditions on them."""
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """What is read within, and refused, leaves no tables behind."""
+        tables = dict(self.tables)
+        try:
+            yield
+        except DiscreetError:
+            self.tables.clear()
+            self.tables.update(tables)
+            raise
+
+    def rows(
+        self, select: ast.SelectStmt, outer: WithQueries, around: RowExpressions | None = None
+    ) -> tuple[Source, list[Expression]]:
+        """FROM and WHERE of a SELECT: its rows, and the conditions on them; `around`: the row it is evaluated for."""
         queries = with_queries(select, outer)
         if not select.fromClause:
             refuse("a SELECT without FROM", select)
-        source, *others = (self.item(item, queries) for item in select.fromClause)
         conjuncts = list(split(select.whereClause))
-        for other in others:
-            links = [c for c in conjuncts if self.links_units(c, source, other)]
-            for link in links:
-                conjuncts.remove(link)
-            on = tuple(self.same_person(link, source.names + other.names) for link in links)
-            pairs = Join("INNER" if on else "CROSS", source.rows, other.rows, on)
-            source = self.joined(source, other, pairs, select.fromClause[1])
-        expressions = Expressions(Names(source.names, self.parameters))
-        return source, [expressions.condition(conjunct) for conjunct in conjuncts]
+        source = self.listed(list(select.fromClause), conjuncts, queries, around)
+        links = []
+        for conjunct in list(conjuncts) if around is not None else ():
+            assert around is not None
+            found = link(conjunct, around.source.names, source.names)
+            if found is not None:
+                conjuncts.remove(conjunct)
+                links.append(found)
+                source = replace(source, rows=followed(source.rows, found, source.people))
+        expressions = self.expressions(source, queries, around)
+        return source, [*links, *(expressions.condition(conjunct) for conjunct in conjuncts)]
 
-    def item(self, node: Node, queries: WithQueries) -> Source:
+    def listed(
+        self, items: list[Node], conjuncts: list[Node], queries: WithQueries, around: RowExpressions | None
+    ) -> Source:
+        """The items of FROM, joined by those of the conditions that equate people or keys, which are taken out."""
+        first, *waiting = items
+        source = self.item(first, queries, around)
+        known: list[tuple[Node, Source]] = []
+        for node in waiting:
+            before = self.expressions(source, queries, around)
+            known.append((node, self.item_after(node, queries, before, around)))
+            while known:
+                place = next((n for n, (_, other) in enumerate(known) if self.meets(source, other, conjuncts)), None)
+                if place is None:
+                    break
+                node, other = known.pop(place)
+                source = self.with_item(source, other, conjuncts, node)
+        for node, other in known:
+            source = self.with_item(source, other, conjuncts, node)
+        return source
+
+    def meets(self, source: Source, other: Source, conjuncts: list[Node]) -> bool:
+        """Whether the rows of an item can be joined to those before it."""
+        if source.public or other.public or other.people.led:
+            return True
+        if isinstance(other.rows, Derived) and other.rows.lateral:
+            return True
+        return any(link(conjunct, source.names, other.names) is not None for conjunct in conjuncts)
+
+    def with_item(self, source: Source, other: Source, conjuncts: list[Node], node: Node) -> Source:
+        names = source.names + other.names
+        on: list[Expression] = []
+        for conjunct in list(conjuncts):
+            found = link(conjunct, source.names, other.names)
+            if found is None and other.public and is_between(conjunct, source.names, other.names):
+                found = Expressions(Names(names, self.parameters)).condition(conjunct)
+            if found is not None:
+                conjuncts.remove(conjunct)
+                on.append(found)
+        return self.joined(source, other, "INNER" if on else "CROSS", tuple(on), node)
+
+    def expressions(self, source: Source, queries: WithQueries, around: RowExpressions | None = None) -> RowExpressions:
+        """What reads expressions over these rows."""
+        return RowExpressions(self.scope(source, around), source, Subquery(self, queries, self._subqueries))
+
+    def scope(self, source: Source, around: RowExpressions | None) -> Names:
+        return Names(source.names, self.parameters, around.scope if around is not None else None)
+
+    def item_after(
+        self, node: Node, queries: WithQueries, before: RowExpressions, around: RowExpressions | None
+    ) -> Source:
+        """An item of FROM, which may read the rows before it where it is LATERAL, or a function."""
+        if isinstance(node, ast.RangeFunction):
+            self._names += 1
+            limits = before.source.limits
+            most = MOST_ELEMENTS if before.source.public else limits.rows(limits.max_groups)
+            return elements(node, self._names, before, most)
+        return self.item(node, queries, before if is_lateral(node) else around)
+
+    def item(self, node: Node, queries: WithQueries, around: RowExpressions | None = None) -> Source:
         self._depth += 1
         self._names += 1
         if self._depth > DEEPEST or self._names > MOST_NAMES:
@@ -90,13 +203,18 @@ class Sources:
                 view = self._schema.view(node)
                 return self.table(node) if view is None else self.view(view, node)
             if isinstance(node, ast.RangeSubselect):
-                if node.lateral:
-                    refuse("LATERAL", node)
                 if node.alias is None:
                     refuse("a subquery without a name", node.subquery)
-                return self.subquery(with_names(node.subquery, node.alias), node.alias.aliasname, queries)
+                select = with_names(node.subquery, node.alias)
+                if not node.lateral:
+                    return self.subquery(select, node.alias.aliasname, queries)
+                if around is None:
+                    refuse("LATERAL without rows before it", node)
+                return self.subquery(select, node.alias.aliasname, queries, around=around)
             if isinstance(node, ast.JoinExpr):
                 return self.join(node, queries)
+            if isinstance(node, ast.RangeFunction) and around is not None:
+                return elements(node, self._names, around, MOST_ELEMENTS)
         finally:
             self._depth -= 1
         known = {ast.RangeFunction: "a function in FROM", ast.RangeTableSample: "TABLESAMPLE"}
@@ -118,63 +236,234 @@ class Sources:
         }
         hidden = frozenset(called[column.name] for column in relation.columns.values() if column.hidden)
         kept = relation.protection
-        unit = None if kept is None else column_value(place, alias, relation.columns[kept.unit], relation)
-        rows = Table(place, relation.schema, relation.name, not node.inh, alias, relation, unit)
-        units = frozenset[str]() if kept is None else frozenset([called[kept.unit]])
-        source = Source(rows, (Named(alias, columns, units, hidden),))
+        unit: Expression | None = None
+        path: tuple[Step, ...] = ()
+        if kept is not None:
+            unit = column_value(place, alias, relation.columns[kept.unit], relation)
+            path = self.path(relation, unit, node)
+            unit = unit if not path else self.last(path[-1], kept.path[-1].column)
+        rows = Table(place, relation.schema, relation.name, not node.inh, alias, relation, unit, path)
+        units = frozenset[str]() if kept is None or path else frozenset([called[kept.unit]])
+        parents = {called[name]: parent for name, parent in parents_of(relation).items()}
+        source = Source(rows, (Named(alias, columns, units, hidden, parents),))
         return source if kept is None or self._seen is None else self._seen(source, relation)
 
+    def path(self, relation: Relation, held: Expression, node: Node) -> tuple[Step, ...]:
+        """The parents over which a row of a table has its person."""
+        assert relation.protection is not None
+        steps: list[Step] = []
+        for step in relation.protection.path:
+            parent = self._schema.relations.get((step.schema, step.name))
+            if parent is None or frozenset([step.key]) not in parent.unique_keys:
+                refuse(
+                    f"the people of {relation.name} are not known: {step.name}.{step.key} is no longer unique",
+                    node,
+                    f"A curator has to protect {relation.schema}.{relation.name} anew.",
+                )
+            self._names += 1
+            alias = f"discreet {self._names}"
+            self.tables[self._names] = parent
+            key = column_value(self._names, alias, parent.columns[step.key], parent)
+            if not same_people(held, key):
+                refuse(f"a foreign key of {relation.name} between columns of several types", node)
+            steps.append(Step(step.schema, step.name, alias, held, key))
+            held = column_value(self._names, alias, parent.columns[step.column], parent)
+        return tuple(steps)
+
+    def last(self, step: Step, column: str) -> Expression:
+        """The column of the last parent that names the person."""
+        assert isinstance(step.key, Column)
+        parent = self.tables[step.key.place]
+        unit = column_value(step.key.place, step.alias, parent.columns[column], parent)
+        return replace(unit, identifies=True, is_unit=True)
+
     def view(self, view: View, node: ast.RangeVar) -> Source:
-        """A view that filters, maps and joins; its hidden columns, which the asker has not written, are left out."""
+        """A view that filters, maps and joins."""
         alias = node.alias.aliasname if node.alias else node.relname
         if not node.inh:
             refuse("ONLY before a view", node)
         with view.quoted():
-            return self.subquery(with_names(view.select, node.alias), alias, {}, leave_hidden=True)
+            return self.subquery(with_names(view.select, node.alias), alias, {})
 
-    def subquery(self, select: ast.SelectStmt, alias: str, queries: WithQueries, leave_hidden: bool = False) -> Source:
+    def subquery(
+        self,
+        select: ast.SelectStmt,
+        alias: str,
+        queries: WithQueries,
+        around: RowExpressions | None = None,
+    ) -> Source:
+        """A derived table, WITH query or view; hidden columns that it lists are not there for the query around it."""
         place = self._names
-        mapped = self.mapped(select, queries, leave_hidden)
+        mapped = self.mapped(select, queries, True, around)
         outer = {name: outward(value, place, name, alias) for name, value in mapped.columns.items()}
-        left_out = frozenset(target.name for target in select.targetList or () if leave_hidden) - outer.keys()
-        return Source(Derived(place, mapped.query, alias), (Named(alias, outer, mapped.units, left_out),))
+        listed = frozenset(target.name or default_name(target.val) for target in select.targetList or ())
+        left_out = listed - outer.keys()
+        rows = Derived(place, mapped.query, alias, around is not None)
+        with refusing_at(select):
+            people_of(rows)
+        return Source(rows, (Named(alias, outer, mapped.units, left_out, mapped.parents),))
 
-    def mapped(self, select: ast.SelectStmt, queries: WithQueries, leave_hidden: bool = False) -> Mapped:
-        """A subquery that only filters and maps rows."""
+    # -- queries
+
+    def mapped(
+        self,
+        select: ast.SelectStmt,
+        queries: WithQueries,
+        leave_hidden: bool = False,
+        around: RowExpressions | None = None,
+        only_rows: bool = False,
+    ) -> Mapped:
+        """A subquery below the aggregation; `only_rows`: whether there are some, and not their columns, is asked."""
         refuse_beyond_rows(select)
         if select.op != enums.SetOperation.SETOP_NONE:
-            return self.union(select, queries)
-        source, conditions = self.rows(select, queries)
-        columns = self.select_list(select, source, leave_hidden)
-        query = Map(source.rows, source.with_people(conditions), tuple(columns.items()), source.unit)
-        held = unit_values(source)
-        return Mapped(query, columns, frozenset(name for name, value in columns.items() if value in held))
+            return self.union(select, queries, around)
+        source, conditions = self.rows(select, queries, around)
+        if source.listed is not None:
+            refuse(CALENDAR, select, "Ask about it in the question itself.")
+        inside = with_queries(select, queries)
+        if is_grouped(select):
+            return self.groups(select, source, conditions, inside, around)
+        scope = self.scope(source, around)
+        windows = {window.name: window for window in select.windowClause or ()}
+        expressions = RowExpressions(
+            scope, source, Subquery(self, inside, self._subqueries), windows,
+            lambda: columns_used(select.targetList, scope, source),
+        )  # fmt: skip
+        plain = only_rows and not (select.distinctClause or select.limitCount or select.limitOffset)
+        # DISTINCT compares all columns, so none of them can be left out
+        unused = leave_hidden and select.distinctClause != (None,)
+        columns = {} if plain else self.select_list(select, source, expressions, unused)
+        rows = Map(source.rows, source.with_people(conditions), tuple(columns.items()), source.unit)
+        query: Map | PerPerson = rows
+        if select.distinctClause == (None,):
+            query = self.distinct(select, rows, columns)
+            columns = dict(query.columns)
+        elif select.distinctClause or select.limitCount or select.limitOffset:
+            query = self.first(select, rows, expressions)
+        return self.known(source, query, columns)
 
-    def union(self, select: ast.SelectStmt, queries: WithQueries) -> Mapped:
-        if select.op != enums.SetOperation.SETOP_UNION or not select.all:
-            refuse("UNION, INTERSECT or EXCEPT other than UNION ALL", select)
-        queries = with_queries(select, queries)
-        left, right = self.mapped(select.larg, queries), self.mapped(select.rarg, queries)
-        both = Union(left.query, right.query)
+    def known(self, source: Source, query: Query, columns: Mapping[str, Expression]) -> Mapped:
+        held = unit_values(source) | ({source.unit} if source.unit is not None else set())
+        units = frozenset(name for name, value in columns.items() if value in held)
+        tokens = {
+            named.columns[column]: parent
+            for named in source.names
+            for column, parent in named.parents.items()
+            if column in named.columns and not named.extended
+        }
+        parents = {name: tokens[value] for name, value in columns.items() if value in tokens}
+        return Mapped(query, columns, units, parents)
+
+    def distinct(self, select: ast.SelectStmt, query: Map, columns: Mapping[str, Expression]) -> Map | PerPerson:
+        """SELECT DISTINCT: a row of each person for each value of the columns; of constants alone, one row or none."""
+        if select.limitCount or select.limitOffset:
+            refuse("LIMIT below the aggregation", select)
+        if query.unit is not None and query.unit not in columns.values():
+            refuse("DISTINCT below the aggregation without the person", select, "Select the person, too.")
+        kept = {name: value if value == query.unit else kept_key(value, select) for name, value in columns.items()}
+        keys = tuple(dict.fromkeys(value for value in kept.values() if value != query.unit and not value.constant))
+        for key in keys:
+            refuse_unordered(key, select)
+        if not keys and query.unit is None:
+            return replace(query, most=1)
+        return PerPerson(query.rows, query.conditions, query.unit, keys, (), (), tuple(kept.items()))
+
+    def first(self, select: ast.SelectStmt, query: Map, expressions: RowExpressions) -> Map:
+        """DISTINCT ON or LIMIT: which rows come first is decided by ORDER BY, and then by all columns that are used."""
+        first = tuple(expressions.of_person(node) for node in select.distinctClause or ())
+        for value in first:
+            refuse_unordered(value, select)
+        listed = [*(select.targetList or ()), *(select.sortClause or ()), *(select.distinctClause or ())]
+        return replace(
+            query,
+            first=first,
+            order=tuple(self.sort_key(each, select, expressions) for each in select.sortClause or ()),
+            ties=columns_used(listed, expressions.scope, expressions.source),
+            most=None if select.limitCount is None else self.number(select.limitCount, expressions),
+            skip=0 if select.limitOffset is None else self.number(select.limitOffset, expressions),
+        )
+
+    def sort_key(self, written: ast.SortBy, select: ast.SelectStmt, expressions: RowExpressions) -> SortKey:
+        """ORDER BY a position, a name of the select list, or an expression."""
+        node = meant(written.node, select, expressions)
+        return expressions.sort_key(written, expressions.of_person(node))
+
+    def number(self, node: Node, expressions: RowExpressions) -> int:
+        return place_number(expressions.value(node), 0, node)
+
+    def groups(
+        self,
+        select: ast.SelectStmt,
+        source: Source,
+        conditions: list[Expression],
+        queries: WithQueries,
+        around: RowExpressions | None,
+    ) -> Mapped:
+        """GROUP BY the person, or aggregates of rows that are all of one person."""
+        rows = self.expressions(source, queries, around)
+        if select.distinctClause or select.limitCount or select.limitOffset:
+            refuse("DISTINCT or LIMIT beside GROUP BY below the aggregation", select)
+        by_person, keys = False, dict[Expression, Expression]()
+        for item in select.groupClause or ():
+            if isinstance(item, ast.GroupingSet):
+                refuse("grouping sets below the aggregation", item)
+            node = meant(item, select, rows)
+            by_person |= is_unit(node, rows) or is_key_of_parent(node, rows)
+            if not is_unit(node, rows):
+                value = rows.value(node, may_identify=True)
+                if value.constant:
+                    refuse("a constant in GROUP BY", item)
+                keys[value] = kept_key(value, item)
+                refuse_unordered(keys[value], item)
+        led = around is not None and is_led(Map(source.rows, tuple(conditions), (), None))
+        if not source.public and not by_person and not led:
+            construct = "GROUP BY below the aggregation" if select.groupClause else "an aggregate in a subquery"
+            refuse(f"{construct} without the person", select, APART)
+        unit = source.unit if by_person else None
+        expressions = GroupExpressions(rows, Group(keys, by_person))
+        columns = self.select_list(select, source, expressions)
+        having = tuple(expressions.condition(part) for part in split(select.havingClause))
+        query = PerPerson(
+            source.rows, source.with_people(conditions), unit, tuple(dict.fromkeys(keys.values())),
+            tuple(expressions.fixed), having, tuple(columns.items()),
+        )  # fmt: skip
         with refusing_at(select):
-            of_query(both)
+            of_query(query)
+        return self.known(source, query, columns)
+
+    def union(self, select: ast.SelectStmt, queries: WithQueries, around: RowExpressions | None = None) -> Mapped:
+        word = SETS[select.op] + (" ALL" if select.all else "")
+        if select.limitCount or select.limitOffset:
+            refuse("LIMIT below the aggregation", select)
+        queries = with_queries(select, queries)
+        left, right = (self.mapped(side, queries, around=around) for side in (select.larg, select.rarg))
         if len(left.columns) != len(right.columns):
-            refuse("UNION ALL of different numbers of columns", select)
+            refuse(f"{word} of different numbers of columns", select)
+        if word != "UNION ALL":
+            left, right = with_one_spelling(left, select), with_one_spelling(right, select)
+        both = Union(left.query, right.query, word)  # type: ignore[arg-type]
         columns: dict[str, Expression] = {}
         units = set()
         for (name, mine), (other, theirs) in zip(left.columns.items(), right.columns.items(), strict=True):
             refuse_mixed(name, [mine, theirs], select)
+            if word != "UNION ALL" and identifies(mine) != identifies(theirs):
+                refuse_tracker(f"comparing column {name if identifies(mine) else other} with other values", select)
             if name in left.units and other in right.units:
                 units.add(name)
             columns[name] = either(name, mine, theirs, name in units, select)
-        return Mapped(both, columns, frozenset(units))
+        with refusing_at(select):
+            of_query(both)
+        parents = {name: left.parents[name] for name in left.parents if left.parents[name] == right.parents.get(name)}
+        return Mapped(both, columns, frozenset(units), parents)
 
-    def select_list(self, select: ast.SelectStmt, source: Source, leave_hidden: bool = False) -> dict[str, Expression]:
+    def select_list(
+        self, select: ast.SelectStmt, source: Source, expressions: RowExpressions, leave_hidden: bool = False
+    ) -> dict[str, Expression]:
         columns: dict[str, Expression] = {}
         for target in select.targetList or ():
             if leave_hidden and is_hidden(target.val, source.names):
                 continue
-            for name, value in self.target(target, source):
+            for name, value in self.target(target, source, expressions):
                 if name in columns and name == NAMELESS:
                     name = f"{NAMELESS}{len(columns)}"
                 if name in columns:
@@ -184,100 +473,192 @@ class Sources:
                 columns[name] = value
         return columns
 
-    def target(self, target: ast.ResTarget, source: Source) -> Iterator[tuple[str, Expression]]:
+    def target(
+        self, target: ast.ResTarget, source: Source, expressions: RowExpressions
+    ) -> Iterator[tuple[str, Expression]]:
         if is_star(target):
+            if isinstance(expressions, GroupExpressions):
+                refuse("* beside GROUP BY", target)
             wanted = target.val.fields[0].sval if len(target.val.fields) == 2 else None
-            for named in source.names:
-                if wanted in (None, named.alias):
-                    yield from named.columns.items()
+            yield from starred(source.names, wanted)
             return
-        expressions = Expressions(Names(source.names, self.parameters))
-        value = expressions.value(target.val, may_identify=isinstance(target.val, ast.ColumnRef))
+        may_identify = isinstance(target.val, ast.ColumnRef)
+        value = (expressions.of_person if may_identify else expressions.value)(target.val, may_identify)
         yield target.name or default_name(target.val), typed(value)
 
     # -- joins
 
     def join(self, node: ast.JoinExpr, queries: WithQueries) -> Source:
-        if node.isNatural or node.alias is not None:
-            refuse("NATURAL JOIN or a join with a name of its own", node)
-        left, right = self.item(node.larg, queries), self.item(node.rarg, queries)
+        left = self.item(node.larg, queries)
+        right = self.item_after(node.rarg, queries, self.expressions(left, queries), None)
         kind = JOINS.get(node.jointype)
         if kind is None:
-            refuse(
-                "RIGHT or FULL JOIN, or LEFT JOIN from public rows to people",
-                node,
-                "Write it with the people on the left.",
-            )
+            refuse("a join of this kind", node)
         names = left.names + right.names
+        columns = shared_columns(left, right, node) if node.isNatural else [n.sval for n in node.usingClause or ()]
+        conjuncts = [using(column, left, right, node) for column in columns] or list(split(node.quals))
         expressions = Expressions(Names(names, self.parameters))
-        conditions = [
-            self.same_person(each, names) if self.links_units(each, left, right) else expressions.condition(each)
-            for each in self.join_conjuncts(node, left, right)
-        ]
-        if kind == "LEFT":
-            right = replace(right, names=tuple(map(null_extended, right.names)))
-        return self.joined(left, right, Join(kind, left.rows, right.rows, tuple(conditions)), node)
+        conditions = []
+        for each in conjuncts:
+            found = link(each, left.names, right.names)
+            conditions.append(expressions.condition(each) if found is None else found)
+        if is_calendar(kind, left, right):
+            public, people = (left, right) if kind == "LEFT" else (right, left)
+            return self.calendar(public, people, tuple(conditions), columns, node)
+        source = self.joined(left, right, kind, tuple(conditions), node)
+        lost = {"LEFT": (right,), "RIGHT": (left,), "FULL": (left, right)}.get(kind, ())
+        kept_names = tuple(
+            null_extended(named) if any(named in side.names for side in lost) else named for named in source.names
+        )
+        source = replace(source, names=kept_names)
+        if columns:
+            source = merged(source, left, right, kind, columns)
+        return source if node.alias is None else aliased(source, node.alias)
 
-    def join_conjuncts(self, node: ast.JoinExpr, left: Source, right: Source) -> list[Node]:
-        if not node.usingClause:
-            return list(split(node.quals))
-        conjuncts = []
-        for part in node.usingClause:
-            sides = []
-            for source in (left, right):
-                holders = [named.alias for named in source.names if part.sval in named.columns]
-                if len(holders) != 1:
-                    refuse(f"USING ({part.sval}) is ambiguous or unknown", node)
-                sides.append(ast.ColumnRef(fields=(ast.String(sval=holders[0]), part)))
-            kind = enums.A_Expr_Kind.AEXPR_OP
-            conjuncts.append(ast.A_Expr(kind=kind, name=(ast.String(sval="="),), lexpr=sides[0], rexpr=sides[1]))
-        return conjuncts
+    def calendar(
+        self, public: Source, people: Source, conditions: tuple[Expression, ...], columns: list[str], node: Node
+    ) -> Source:
+        """Public rows LEFT JOIN people: people's rows are those of an INNER JOIN, and all public rows give groups."""
+        source = self.joined(people, public, "INNER", conditions, node)
+        source = replace(source, names=public.names + people.names)
+        if columns:
+            source = merged(source, public, people, "LEFT", columns)
+        if node.alias is not None:
+            refuse("a name for a LEFT JOIN from public rows to people", node)
+        names = tuple(null_extended(named) if named in people.names else named for named in source.names)
+        return replace(source, names=names, listed=Listed(public.rows))
 
-    def joined(self, left: Source, right: Source, pairs: Join, node: Node) -> Source:
+    def joined(
+        self,
+        left: Source,
+        right: Source,
+        kind: Literal["INNER", "LEFT", "RIGHT", "FULL", "CROSS"],
+        conditions: tuple[Expression, ...],
+        node: Node,
+    ) -> Source:
+        if left.listed is not None or right.listed is not None:
+            refuse(CALENDAR, node, "Join the people in a subquery, and the public rows with it.")
+        sides = [left.rows, right.rows]
+        for condition in conditions:
+            if kind in ("INNER", "LEFT") and (rows := followed(right.rows, condition, right.people)) != right.rows:
+                sides[1] = rows
+                break
+            if kind == "INNER" and (rows := followed(left.rows, condition, left.people)) != left.rows:
+                sides[0] = rows
+                break
+        pairs = Join(kind, sides[0], sides[1], conditions)
         with refusing_at(node):
             people_of(pairs)
         names = left.names + right.names
-        if len({named.alias for named in names}) != len(names):
+        called = [named.alias for named in names if named.alias != MERGED]
+        if len(set(called)) != len(called):
             refuse("two tables of one name in FROM", None, "Give one of them an alias.")
         return Source(pairs, names)
 
-    def links_units(self, conjunct: Node, left: Source, right: Source) -> bool:
-        """Whether this is unit = unit, of one name on each side, and of types in which nobody equals two others."""
-        sides = equated(conjunct)
-        if sides is None:
-            return False
-        found = []
-        for side in sides:
-            try:
-                found.append(Names(left.names + right.names, ()).find(side))
-            except DiscreetError:
-                return False
-        if not all(column in named.unit_columns for named, column in found):
-            return False
-        if not same_people(*(named.columns[column] for named, column in found)):
-            return False
-        ends = [named for named, _ in found]
-        return (ends[0] in left.names and ends[1] in right.names) or (ends[1] in left.names and ends[0] in right.names)
 
-    def same_person(self, conjunct: Node, names: tuple[Named, ...]) -> Expression:
-        scope = Names(names, ())
-        sides = equated(conjunct)
-        assert sides is not None
-        return SamePerson(*map(scope.column, sides), type=BOOLEAN)
+CALENDAR = "a LEFT JOIN from public rows to people, and more around it"
 
 
-JOINS: dict[Node, Literal["INNER", "LEFT"]] = {enums.JoinType.JOIN_INNER: "INNER", enums.JoinType.JOIN_LEFT: "LEFT"}
+def is_calendar(kind: str, left: Source, right: Source) -> bool:
+    """Whether public rows are kept and people are joined to them."""
+    kept, joined = (left, right) if kind == "LEFT" else (right, left)
+    return kind in ("LEFT", "RIGHT") and kept.public and not joined.public
+
+
+JOINS: dict[Node, Literal["INNER", "LEFT", "RIGHT", "FULL"]] = {
+    enums.JoinType.JOIN_INNER: "INNER",
+    enums.JoinType.JOIN_LEFT: "LEFT",
+    enums.JoinType.JOIN_RIGHT: "RIGHT",
+    enums.JoinType.JOIN_FULL: "FULL",
+}
+
+
+def is_lateral(node: Node) -> bool:
+    return isinstance(node, ast.RangeSubselect) and bool(node.lateral)
+
+
+def is_between(conjunct: Node, left: tuple[Named, ...], right: tuple[Named, ...]) -> bool:
+    """Whether this equates a column of one side with one of the other, none of which names people."""
+    sides = equated(conjunct)
+    if sides is None:
+        return False
+    scope, found = Names(left + right, ()), []
+    try:
+        found = [scope.find(side)[0] for side in sides]
+    except DiscreetError:
+        return False
+    return (found[0] in left and found[1] in right) or (found[1] in left and found[0] in right)
+
+
+def meant(node: Node, select: ast.SelectStmt, expressions: RowExpressions) -> Node:
+    """What an item of GROUP BY or ORDER BY means: by position, by column, or by the name it has in the select list."""
+    if isinstance(node, ast.A_Const) and isinstance(node.val, ast.Integer):
+        if not 1 <= node.val.ival <= len(select.targetList):
+            refuse(f"{node.val.ival} is no position of the select list", node)
+        return select.targetList[node.val.ival - 1].val
+    if isinstance(node, ast.ColumnRef) and len(node.fields) == 1:
+        try:
+            expressions.scope.find(node)
+        except DiscreetError:
+            named = [target.val for target in select.targetList if target.name == node.fields[0].sval]
+            return named[0] if len(named) == 1 else node
+    return node
+
+
+def is_key_of_parent(node: Node, rows: RowExpressions) -> bool:
+    """Whether rows that agree in this column belong to one row of a protected table, and so to one person."""
+    if not isinstance(node, ast.ColumnRef) or rows.source.unit is None:
+        return False
+    try:
+        named, column = rows.scope.find(node)
+    except DiscreetError:
+        return False
+    return named in rows.source.names and column in named.parents and not named.extended
+
+
+def parents_of(relation: Relation) -> dict[str, str]:
+    """The columns that tell to which row of a protected table a row belongs, and which column is that row's key."""
+    kept = relation.protection
+    if kept is None:
+        return {}
+    own = f"{relation.schema}.{relation.name}."
+    found = {column: own + column for key in relation.unique_keys if len(key) == 1 for column in key}
+    if kept.path:
+        found[kept.unit] = f"{kept.path[0].schema}.{kept.path[0].name}.{kept.path[0].key}"
+    return found
+
+
+def starred(names: tuple[Named, ...], wanted: str | None) -> Iterator[tuple[str, Expression]]:
+    """The columns that * means; those that USING has merged come first, and once."""
+    shared = {name: value for named in names if named.alias == MERGED for name, value in named.columns.items()}
+    if wanted is None:
+        yield from shared.items()
+    for named in names:
+        if named.alias != MERGED and wanted in (None, named.alias):
+            for name, value in named.columns.items():
+                if wanted is not None or name not in shared:
+                    yield name, value
+
+
+def with_one_spelling(mapped: Mapped, node: Node) -> Mapped:
+    """The sides of a set operation compare whole rows: of equal values each side has one."""
+    query = spelled(mapped.query, node)
+    names = zip(mapped.columns, columns_of(query), strict=True)
+    return replace(mapped, query=query, columns=dict(names))
+
+
+def spelled(query: Query, node: Node) -> Query:
+    if isinstance(query, Union):
+        return replace(query, left=spelled(query.left, node), right=spelled(query.right, node))
+    columns = tuple((name, value if value == query.unit else kept_key(value, node)) for name, value in query.columns)
+    for _, value in columns:
+        refuse_unordered(value, node)
+    return replace(query, columns=columns)
 
 
 def typed(value: Expression) -> Expression:
     """The column of a subquery: a literal without a type is a text there."""
     return replace(value, untyped=False) if isinstance(value, Constant) else value
-
-
-def null_extended(named: Named) -> Named:
-    """The right side of a LEFT JOIN, in which every column may be NULL."""
-    columns = {name: replace(value, nullable=True) for name, value in named.columns.items()}
-    return replace(named, columns=columns)
 
 
 def refuse_mixed(name: str, values: list[Expression], node: Node) -> None:

@@ -1,4 +1,6 @@
-"""The question behind discreet.suggest_bounds: two quantiles of a column of which nothing is known."""
+"""The questions behind discreet.suggest_bounds, two quantiles of a column of which nothing is known, and
+discreet.suggest_rows, a quantile of the rows per person.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,14 @@ from fractions import Fraction
 
 from pglast import ast
 
+from discreet.gate import printer
 from discreet.gate.aggregates import Aggregate
-from discreet.gate.answer import Level, answer_sql
+from discreet.gate.answer import answer_sql
 from discreet.gate.bins import LogarithmicBins
 from discreet.gate.grouping import Grouping
+from discreet.gate.levels import Level
 from discreet.gate.measurements import Measurement, Quantity, Subject
-from discreet.gate.names import Names
+from discreet.gate.names import Names, Source
 from discreet.gate.plan import Plan
 from discreet.gate.post import MEASURED, measured_column
 from discreet.gate.propagation import unknown
@@ -25,6 +29,12 @@ from discreet.personal.selection import paid, paid_personally
 # what lies outside is left to clamping: a hundredth of all values, and more where noise would not let them be seen
 OUTSIDE = Fraction(1, 200)
 NAMES = ("lower", "upper")
+
+# so many people of a hundred keep all their rows
+KEPT = Fraction(95, 100)
+# numbers of rows among which one is proposed: the larger, the farther apart
+STEPS = (1, 2, 3, 4, 5, 6, 8)
+LIMITS = tuple(step * 10**power for power in range(6) for step in STEPS)
 
 
 def bounds_plan(schema: Schema, schema_name: str, table_name: str, column_name: str) -> Plan:
@@ -63,3 +73,18 @@ def bounds_plan(schema: Schema, schema_name: str, table_name: str, column_name: 
     return Plan(
         source, conditions, grouping, dataset, answer_sql((level,)), NAMES, (level,), measurements, found, (), personal
     )
+
+
+def rows_per_person_sql(source: Source) -> str:
+    """How many people have no more rows than each of LIMITS, and more than the one before: bin and number, as JSON.
+
+    Adding or removing a person changes one of these numbers by 1. Rows without a person take no part.
+    """
+    assert source.unit is not None
+    unit = printer.printed(source.unit)
+    where = printer.where([printer.printed(condition) for condition in source.with_people(())])
+    ends = ", ".join(map(str, LIMITS[:-1]))
+    counted = f"SELECT pg_catalog.count(*) AS n FROM {printer.rows(source.rows)}{where} GROUP BY {unit}"
+    place = f"pg_catalog.width_bucket(n OPERATOR(pg_catalog.-) 1, ARRAY[{ends}]::pg_catalog.int8[])"
+    binned = f"SELECT {place} AS bin, pg_catalog.count(*) AS people FROM ({counted}) AS person GROUP BY 1"
+    return f"SELECT (pg_catalog.jsonb_build_array(bin, people))::pg_catalog.text FROM ({binned}) AS binned"

@@ -9,19 +9,26 @@ from math import ceil
 
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace, additive_noise
 from discreet.dp.exact import sqrt_above
+from discreet.dp.mode import ModeChoice
 from discreet.dp.price import Accounting, Price
-from discreet.dp.quantile import QuantileChoice
+from discreet.dp.quantile import QuantileChoice, QuantileEnd
+from discreet.dp.sampling import PoissonSample
 from discreet.dp.sensitivity import Neighbours
 from discreet.dp.threshold import ThresholdedRelease
-from discreet.gate.measurements import Measurement, Quantity
+from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
 
 Noise = DiscreteLaplace | DiscreteGaussian
+# where groups are unknown, it decides which of them are shown
+PEOPLE = Measurement(Quantity.PEOPLE, Subject())
 
 
 @dataclass(frozen=True)
 class Terms:
     """What a question pays, per grouping set, and what that covers: `reach` groups that one person can change.
+    `sample`: the part of the people that numbers are of; they are scaled to all of them once they are released.
+    `keys`: those that the set groups by. `measured`: what is to be measured under these terms; `paid`: what has been
+    paid for measurements, now or before.
 
     The price is split evenly over the `measurements` that have no epsilon of their own, and is None where all have;
     what is charged is the sum of all (sequential composition). Noise of one measurement is calibrated to the whole
@@ -51,6 +58,10 @@ class Terms:
     single: bool
     measurements: int
     accounting: str
+    keys: tuple[int, ...] = ()
+    measured: tuple[Measurement, ...] = ()
+    paid: tuple[tuple[Measurement, Price], ...] = ()
+    sample: PoissonSample | None = None
 
     @classmethod
     def of(cls, plan: Plan, price: Price | None, delta: Fraction, keys: tuple[int, ...]) -> Terms:
@@ -61,7 +72,10 @@ class Terms:
         if plan.personal is not None:  # noise is for one row: who has more of them pays for each
             groups = rows = total = 1
         single, accounting = plan.source.single, plan.dataset.accounting
-        return cls(price, delta, groups, doubled, rows, total, single, plan.sharing, accounting)
+        return cls(
+            price, delta, groups, doubled, rows, total, single, plan.sharing, accounting, keys, plan.measurements,
+            sample=None if plan.sample is None else plan.sample.people,
+        )  # fmt: skip
 
     @property
     def reach(self) -> int:
@@ -81,7 +95,13 @@ class Terms:
         assert self.price is not None
         return self.price.split(self.measurements)[0]
 
+    @cached_property
+    def _paid(self) -> dict[Measurement, Price]:
+        return dict(self.paid)
+
     def price_of(self, measurement: Measurement) -> Price:
+        if measurement in self._paid:
+            return self._paid[measurement]
         return self.share if measurement.own is None else measurement.own.price(self.accounting)
 
     @cached_property
@@ -104,16 +124,20 @@ class Terms:
         groups = self.in_all(measurement) / sensitivity
         if self.price_of(measurement).accounting is Accounting.PURE:
             return sensitivity * self.acts * groups
-        if measurement.quantity in (Quantity.TOTAL, Quantity.CENTRED):
+        if measurement.quantity in (Quantity.TOTAL, Quantity.CENTRED, Quantity.PRODUCTS, Quantity.DISTINCT_TOTAL):
             return sensitivity * self.acts * sqrt_above(groups)
         return sensitivity * sqrt_above(self.acts * groups)
 
     def threshold(self) -> ThresholdedRelease:
-        return ThresholdedRelease(self.share, self.delta, self.reach)
+        return ThresholdedRelease(self.price_of(PEOPLE), self.delta, self.reach)
 
-    def choice(self, measurement: Measurement) -> QuantileChoice:
-        assert measurement.fraction is not None
+    def choice(self, measurement: Measurement) -> QuantileChoice | QuantileEnd | ModeChoice:
+        """Of a quantile, of a value on one side of it, or of the most frequent value."""
         price = self.price_of(measurement).split(ceil(Fraction(self.total, self.rows)))[0]
+        if measurement.fraction is None:
+            return ModeChoice.of(price, self.rows * self.acts)
+        if measurement.side is not None:
+            return QuantileEnd.of(measurement.fraction, measurement.side, price, self.rows * self.acts)
         return QuantileChoice.of(measurement.fraction, price, rows=self.rows * self.acts)
 
     def check(self, measurement: Measurement) -> None:

@@ -82,26 +82,41 @@ def moved(name: str, moment: Expression, by: Expression, node: object) -> Expres
     return guarded_time(Arithmetic(name, start, by, type=Type(family), raw="the date"), node)
 
 
-def with_moment(tree: Node, asked: Callable[[], datetime]) -> Node:
-    """The question with CURRENT_DATE, CURRENT_TIMESTAMP, LOCALTIMESTAMP and now() replaced by what they are in it."""
+def with_moment(tree: Node, asked: Callable[[], datetime], moved: bool = False) -> Node:
+    """The question with CURRENT_DATE, CURRENT_TIMESTAMP, LOCALTIMESTAMP and now() replaced by what they are in it.
+
+    `moved`: it goes by another clock, which statement_timestamp() reads, too.
+    """
+    names = (*NOW, "statement_timestamp") if moved else NOW
 
     class Moments(Visitor):  # type: ignore[misc]
         def visit_SQLValueFunction(self, ancestors: Node, node: ast.SQLValueFunction) -> Node:  # noqa: N802
             return stamp(enums.SQLValueFunctionOp(node.op).name, asked().astimezone(UTC), node)
 
         def visit_FuncCall(self, ancestors: Node, node: ast.FuncCall) -> Node:  # noqa: N802
-            return stamp("SVFOP_CURRENT_TIMESTAMP", asked().astimezone(UTC), node) if is_now(node) else None
+            if is_age(node):  # until today
+                today = stamp("SVFOP_CURRENT_DATE", asked().astimezone(UTC), node)
+                return ast.FuncCall(**{slot: getattr(node, slot) for slot in node} | {"args": (today, *node.args)})
+            return stamp("SVFOP_CURRENT_TIMESTAMP", asked().astimezone(UTC), node) if is_now(node, names) else None
 
-    if any(isinstance(node, ast.SQLValueFunction) or is_now(node) for node in nodes(tree)):
+    if any(isinstance(node, ast.SQLValueFunction) or is_now(node, names) or is_age(node) for node in nodes(tree)):
         return Moments()(tree)
     return tree
 
 
-def is_now(node: Node) -> bool:
+def is_age(node: Node) -> bool:
+    """age() of one argument."""
+    if not isinstance(node, ast.FuncCall) or len(node.args or ()) != 1:
+        return False
+    *schema, name = (part.sval for part in node.funcname)
+    return name == "age" and schema in ([], ["pg_catalog"])
+
+
+def is_now(node: Node, names: tuple[str, ...]) -> bool:
     if not isinstance(node, ast.FuncCall) or node.args:
         return False
     *schema, name = (part.sval for part in node.funcname)
-    return name in NOW and schema in ([], ["pg_catalog"])
+    return name in names and schema in ([], ["pg_catalog"])
 
 
 def stamp(name: str, moment: datetime, node: Node) -> ast.TypeCast | None:

@@ -16,6 +16,7 @@ from math import ceil, floor
 from typing import NamedTuple
 
 from discreet.gate import tree
+from discreet.gate.patterns import is_whole_text
 from discreet.gate.schema import TIMES, Family
 from discreet.gate.tree import Constant, Expression, Rules, kept_of_origins, rule, rules
 
@@ -23,6 +24,7 @@ MICROSECONDS_A_DAY = 86_400_000_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NULL_TEST = "null"
 PATTERN = "pattern"
+RANK = "rank"
 DAY = frozenset(["year", "month", "day"])
 # what date_trunc() leaves of a moment
 TRUNCATED = {
@@ -34,8 +36,31 @@ TRUNCATED = {
     "hour": [*DAY, "hour"],
     "minute": [*DAY, "hour", "minute"],
 }
-PARTS_OF_TEXT = {"left", "right", "substr", "strpos", "length"}
+PARTS_OF_TEXT = {"left", "right", "substr", "strpos", "length", "octet_length", "split_part", "starts_with"}
+# text made of other text, of which a pattern can mean one value
+MADE_TEXT = {
+    "replace",
+    "translate",
+    "concat",
+    "concat_ws",
+    "lpad",
+    "rpad",
+    "regexp_replace",
+    "regexp_substr",
+    "substring",
+}
 ROUNDING = {"floor", "ceil", "round", "trunc", "bucket"}
+# fields that let all of a moment be known, and what the others let be known
+WHOLE_FIELDS = {"epoch", "julian"}
+SAME_FIELDS = {"isoyear": "year", "milliseconds": "second", "microseconds": "second"}
+# strides of date_bin(), in days, and what is known of a moment that is cut to a multiple of them
+STRIDES = ((28, ["year", "month"]), (7, ["year", "week"]), (1, [*DAY]), (Fraction(1, 24), [*DAY, "hour"]))
+# parts of a format of to_char(), and what they let be known
+FORMATS = {
+    "YYYY": "year", "IYYY": "year", "YY": "year", "Q": "quarter", "MM": "month", "MON": "month", "MONTH": "month",
+    "WW": "week", "IW": "week", "DD": "day", "DY": "dow", "DAY": "dow", "D": "dow", "ID": "dow", "DDD": "doy",
+    "HH24": "hour", "HH12": "hour", "HH": "hour", "MI": "minute", "AM": "hour", "PM": "hour", "FM": "",
+}  # fmt: skip
 
 
 class Item(NamedTuple):
@@ -136,6 +161,8 @@ def of_choice(values: Iterable[Expression]) -> Trace:
 def of_arithmetic(node: tree.Arithmetic) -> Trace:
     name, left, right = node.name, trace(node.left), trace(node.right)
     items, a, b = left.items | right.items, exact(node.left), exact(node.right)
+    if node.family is Family.OTHER:  # an interval, which no number is compared with
+        return Trace(items)
     if name == "%":
         bounds = node.left.interval
         if b is not None and bounds is not None and bounds.reach < abs(b):
@@ -185,21 +212,65 @@ def of_call(node: tree.Call) -> Trace:
         straight = found[0].lines
         return Trace(items, straight | {scaled(line, Fraction(-1)) for line in straight})
     if name in ("extract", "date_part"):
-        fields = parts(items, [field_of(node)])
+        field = field_of(node)
+        if node.arguments[1].family not in TIMES or field in WHOLE_FIELDS:
+            return Trace(items)
+        fields = parts(items, [SAME_FIELDS.get(field, field)])
         lines = frozenset(Line(each, Fraction(1), Fraction(0), True) for each in fields)
         return Trace(fields, lines if len(fields) == 1 else frozenset())
     if name == "date_trunc":
         field = field_of(node)
         if node.arguments[1].family is Family.DATE and field in ("day", "hour", "minute"):
             return found[1]
+        if field in ("second", *SAME_FIELDS):
+            return Trace(items)
         return Trace(parts(items, TRUNCATED.get(field, [field])))
     if name in ROUNDING:
         fine = name != "bucket" or (exact(node.arguments[1]) or 2) <= 1
         label = "quotient" if name == "bucket" else "rounded"
         return rounded(found[0], label) if fine else Trace(parts(items, [label]))
-    written = any(one.written for one in found)
+    if name == "width_bucket":
+        low, high, count = (exact(each) or Fraction(0) for each in node.arguments[1:])
+        return rounded(found[0], "quotient") if abs(high - low) <= count else Trace(parts(items, ["quotient"]))
+    if name == "date_bin":
+        return Trace(of_stride(items, node.arguments[0]))
+    if name == "to_char":
+        return Trace(of_format(items, node.arguments[1]), written=True)
+    written = name in MADE_TEXT or any(one.written for one in found)
     whole = name not in PARTS_OF_TEXT or written
     return Trace(items if whole else parts(items, ["text"]), written=written)
+
+
+def of_within(node: tree.Within) -> Trace:
+    """Of a person with one row, least, greatest, sum and mean are the value itself; counts tell what they count by."""
+    if node.argument is None or node.name not in ("min", "max", "sum", "avg"):
+        return NOTHING
+    return trace(node.argument)
+
+
+def of_placed(node: tree.Placed) -> Trace:
+    """The value of a row, which is that of another row; and something of what the rows are ordered by."""
+    ordered = parts((item for key in node.window.order for item in trace(key.value).items), [RANK])
+    found = of_choice(node.arguments)
+    return Trace(found.items | ordered, found.lines, found.written)
+
+
+def of_stride(items: frozenset[Item], stride: Expression) -> frozenset[Item]:
+    """What is known of moments that are cut to multiples of a stride."""
+    held = stride.value if isinstance(stride, Constant) else None
+    assert isinstance(held, tree.Duration)
+    days = held.days + Fraction(held.microseconds, MICROSECONDS_A_DAY)
+    known = [labels for least, labels in STRIDES if days >= least]
+    return parts(items, known[0]) if known else items
+
+
+def of_format(items: frozenset[Item], form: Expression) -> frozenset[Item]:
+    """What a format shows of a moment; one with parts that are not known here, all of it."""
+    words = re.findall("[A-Z0-9]+", ((form.content if isinstance(form, Constant) else None) or "?").upper())
+    if not words or any(word not in FORMATS for word in words):
+        return items
+    labels = {FORMATS[word] for word in words} - {""}
+    return parts(items, labels) if labels else items
 
 
 def field_of(node: tree.Call) -> str:
@@ -226,7 +297,7 @@ def parts(items: Iterable[Item], labels: Iterable[str]) -> frozenset[Item]:
 
 def exact(value: Expression) -> Fraction | None:
     """The number, or the days since 1970, that a constant stands for."""
-    if trace(value).items:
+    if trace(value).items or is_chosen(value):
         return None
     if isinstance(value, Constant) and value.untyped:
         text = value.content or ""
@@ -251,7 +322,7 @@ def comparisons(node: Expression) -> frozenset[Comparison]:
     found = frozenset(rule(node) if rule is not None else ())
     if type(node) not in TRACES:
         raise TypeError(type(node).__name__)
-    if isinstance(node, tree.SamePerson | tree.HasPerson):  # it compares people with themselves
+    if isinstance(node, tree.SamePerson | tree.SameParent | tree.HasPerson):  # it compares people with themselves
         return found
     return found.union(*map(comparisons, node.parts))
 
@@ -266,7 +337,7 @@ def compared(name: str, left: Expression, right: Expression) -> list[Comparison]
     mine, theirs = here.items, there.items
     if mine & theirs:
         return [Comparison(mine | theirs)]
-    if name in ("=", "<>") or here.written or there.written:
+    if name in ("=", "<>") or here.written or there.written or is_chosen(left) or is_chosen(right):
         return [Comparison(mine, theirs)]
     after = name in ("<=", ">")
     if not mine or (theirs and sorted(theirs) < sorted(mine)):
@@ -275,6 +346,13 @@ def compared(name: str, left: Expression, right: Expression) -> list[Comparison]
     if number is not None and lines:
         return [line.cut(number, after) for line in lines]
     return [Comparison(mine, theirs, Cut(None if theirs else right, after, False))]
+
+
+@kept_of_origins
+def is_chosen(node: Expression) -> bool:
+    """Whether a released number is part of it: two of them, which may be any, can be the ends of one value's range."""
+    below = (node.origin,) if isinstance(node, tree.Output) else node.parts
+    return isinstance(node, tree.Released) or any(map(is_chosen, below))
 
 
 def in_column(node: tree.Column) -> list[Comparison]:
@@ -310,6 +388,13 @@ def in_like(node: tree.Like) -> list[Comparison]:
     return [Comparison(parts(found.items, [PATTERN]) if wild else found.items)]
 
 
+def in_matches(node: tree.Matches) -> list[Comparison]:
+    """By value when the pattern may mean a whole text."""
+    found = trace(node.argument)
+    part = not is_whole_text(node.pattern) and not found.written
+    return [Comparison(parts(found.items, [PATTERN]) if part else found.items)]
+
+
 def in_arithmetic(node: tree.Arithmetic) -> list[Comparison]:
     """A divisor is compared with 0.
 
@@ -336,10 +421,26 @@ def in_choice(node: tree.Choice) -> list[Comparison]:
 
 def in_call(node: tree.Call) -> list[Comparison]:
     """sign() compares with 0, and abs() where it can make 0 of two columns; the range of sqrt() ends at 0."""
-    found = trace(node.arguments[0])
+    found = trace(node.arguments[-1 if node.name == "log" else 0])
+    if node.name in ("ln", "log", "power"):
+        return [line.cut(Fraction(0), after) for line in found.lines for after in (False, True)]
+    if node.name == "width_bucket":
+        ends = [end for end in map(exact, node.arguments[1:3]) if end is not None]
+        return [line.cut(end, False) for line in found.lines for end in ends]
+    if node.name in ("regexp_count", "starts_with"):
+        return [Comparison(parts(found.items, [PATTERN]) if not found.written else found.items)]
     if node.name == "sign" or (node.name == "abs" and not found.lines):
         return [Comparison(found.items)]
     return [line.cut(Fraction(0), False) for line in found.lines] if node.name == "sqrt" else []
+
+
+def in_within(node: tree.Within) -> list[Comparison]:
+    """A count of values tells where there are none."""
+    return [tested_for_null(node.argument)] if node.name == "count" and node.argument is not None else []
+
+
+def in_quantified(node: tree.Quantified) -> list[Comparison]:
+    return [] if node.value.is_null or node.element.is_null else compared(node.name, node.value, node.element)
 
 
 def tested_for_null(value: Expression) -> Comparison:
@@ -371,9 +472,19 @@ TRACES: Rules[Trace] = rules(
     rule(tree.TruthTest, nothing),
     rule(tree.Compare, nothing),
     rule(tree.SamePerson, nothing),
+    rule(tree.SameParent, nothing),
     rule(tree.HasPerson, nothing),
+    rule(tree.Within, of_within),
+    rule(tree.Placed, of_placed),
+    rule(tree.Exists, nothing),
+    rule(tree.Quantified, nothing),
+    rule(tree.Among, nothing),
+    rule(tree.Scalar, lambda node: trace(node.result)),
+    rule(tree.Released, nothing),
     rule(tree.Distinct, nothing),
     rule(tree.Like, nothing),
+    rule(tree.Matches, nothing),
+    rule(tree.AnyElement, nothing),
     rule(tree.NullIf, lambda node: trace(node.result)),
     rule(tree.Case, lambda node: of_choice(node.results)),
     rule(tree.Choice, lambda node: of_choice(node.values)),
@@ -387,6 +498,7 @@ TRACES: Rules[Trace] = rules(
     rule(tree.Beginning, of_argument),
     rule(tree.Canonical, of_argument),
     rule(tree.Conversion, of_argument),
+    rule(tree.Together, lambda node: Trace(frozenset(item for part in node.parts for item in trace(part).items))),
 )
 
 COMPARES: Rules[Sequence[Comparison]] = rules(
@@ -397,8 +509,12 @@ COMPARES: Rules[Sequence[Comparison]] = rules(
     rule(tree.Distinct, in_distinct),
     rule(tree.NullTest, lambda node: [tested_for_null(node.argument)]),
     rule(tree.Like, in_like),
+    rule(tree.Matches, in_matches),
+    rule(tree.AnyElement, lambda node: [Comparison(trace(node.array).items)]),
     rule(tree.Arithmetic, in_arithmetic),
     rule(tree.Cast, in_cast),
     rule(tree.Choice, in_choice),
     rule(tree.Call, in_call),
+    rule(tree.Within, in_within),
+    rule(tree.Quantified, in_quantified),
 )

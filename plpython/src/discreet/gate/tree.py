@@ -7,7 +7,8 @@ expression carries its type and what is known of its values without looking at d
 - `interval`: between which bounds they lie. Of a `raw` expression that is a wish of the curator, which nothing enforces
   yet; the values of any other lie there, because its SQL keeps them there.
 - `domain`: every value besides NULL, where they are known.
-- `nullable`: whether NULL is possible.
+- `nullable`: whether a column can be NULL; of what is made of columns, nullness.py says it.
+- `others`: as a group key, what stands for every value that is not in `domain`.
 
 Each question about a node is one function, in a file of its own: what it lets be known (traces.py), whether it can fail
 (totality.py), what it is called (keys.py), how it is written (printer.py). Each of them has a rule for each type of
@@ -17,11 +18,12 @@ node, and refuses a type that it does not know.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
+from itertools import product
 from typing import Literal, TypeAlias, TypeVar
 
 from discreet.gate.intervals import Interval
@@ -150,6 +152,7 @@ class Expression:
     interval: Interval | None = None
     domain: tuple[Constant, ...] | None = field(default=None, compare=False)
     nullable: bool = field(default=True, compare=False)
+    others: Constant | None = field(default=None, compare=False)
     raw: str | None = field(default=None, compare=False)
 
     @cached_property
@@ -217,7 +220,7 @@ def written(node: Expression) -> list[int]:
     if isinstance(node, Arithmetic) and node.name in ("/", "%"):
         return [1, 2]
     tested = isinstance(node, Cast) and node.family is Family.INT
-    tested |= isinstance(node, Call) and node.name in ("sqrt", "bucket")
+    tested |= isinstance(node, Call) and node.name in ("sqrt", "bucket", "ln", "log", "power")
     return [2 if tested else 1] * len(node.parts)
 
 
@@ -362,6 +365,18 @@ class SamePerson(Expression):
 
 
 @dataclass(frozen=True, eq=False)
+class SameParent(Expression):
+    """key = key, of two rows that are, or belong to, one row of a protected table: so they have one person."""
+
+    left: Expression
+    right: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.left, self.right
+
+
+@dataclass(frozen=True, eq=False)
 class HasPerson(Expression):
     """That the unit of a row is not NULL."""
 
@@ -396,6 +411,33 @@ class Like(Expression):
     @property
     def parts(self) -> tuple[Expression, ...]:
         return (self.argument,)
+
+
+@dataclass(frozen=True, eq=False)
+class Matches(Expression):
+    """The beginning of a text `name` a constant regular expression, with name one of ~ !~ ~* !~*."""
+
+    name: str
+    argument: Expression
+    pattern: str
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.argument,)
+
+
+@dataclass(frozen=True, eq=False)
+class AnyElement(Expression):
+    """A constant `name` ANY or, not `any_one`, ALL of the elements of an array of the row."""
+
+    name: str
+    value: Expression
+    array: Expression
+    any_one: bool
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.value, self.array
 
 
 @dataclass(frozen=True, eq=False)
@@ -561,6 +603,17 @@ class Canonical(Expression):
 
 
 @dataclass(frozen=True, eq=False)
+class Together(Expression):
+    """Several values as one, which is equal to another just when all of them are; never NULL."""
+
+    values: tuple[Expression, ...]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.values
+
+
+@dataclass(frozen=True, eq=False)
 class Own(Expression):
     """What the gate itself adds, and no question can name; printer.py has the SQL of each."""
 
@@ -572,12 +625,154 @@ class Own(Expression):
         return self.arguments
 
 
+# -- what is computed from the rows of one person
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """ORDER BY value; NULLs come last unless `nulls_first`."""
+
+    value: Expression
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True)
+class Window:
+    """OVER (…): the rows of one person, since `partition` includes the unit.
+
+    `ties`: the columns that decide where the sort keys do not, for functions that would otherwise depend on where rows
+    lie. `frame`: as it is written, with constants only.
+    """
+
+    partition: tuple[Expression, ...]
+    order: tuple[SortKey, ...] = ()
+    ties: tuple[Expression, ...] = ()
+    frame: str | None = None
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (*self.partition, *(key.value for key in self.order), *self.ties)
+
+
+@dataclass(frozen=True, eq=False)
+class Within(Expression):
+    """An aggregate of rows of one person: those of a group, or of a window; `condition`: its FILTER.
+
+    It does not depend on the order of the rows: whole numbers and numerics are added exactly, doubles on a grid that
+    the interval of the `argument` gives, and of equal values in several spellings it takes one.
+    """
+
+    name: str
+    argument: Expression | None = None
+    condition: Expression | None = None
+    distinct: bool = False
+    window: Window | None = None
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        given = (part for part in (self.argument, self.condition) if part is not None)
+        return (*given, *(self.window.parts if self.window is not None else ()))
+
+
+@dataclass(frozen=True, eq=False)
+class Placed(Expression):
+    """row_number(), rank(), lag(value) …: what the place of a row among those of its person tells."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    window: Window
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (*self.arguments, *self.window.parts)
+
+
+# -- subqueries as expressions, each over rows of the person of the row around it, or over public rows
+
+
+@dataclass(frozen=True, eq=False)
+class Exists(Expression):
+    query: Query
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return tuple(expressions_of_query(self.query))
+
+
+@dataclass(frozen=True, eq=False)
+class Quantified(Expression):
+    """value `name` ANY or ALL of the `element` that the one column of the query is."""
+
+    name: str
+    value: Expression
+    every: bool
+    query: Query
+    element: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.value, *expressions_of_query(self.query))
+
+
+@dataclass(frozen=True, eq=False)
+class Among(Expression):
+    """That the person of the row, or its row of a protected table, is one of those that the query has in its column."""
+
+    value: Expression
+    query: Query
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.value, *expressions_of_query(self.query))
+
+
+@dataclass(frozen=True, eq=False)
+class Scalar(Expression):
+    """The `result` that the one column of a query is, which has at most one row."""
+
+    query: Query
+    result: Expression
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return tuple(expressions_of_query(self.query))
+
+
+@dataclass(frozen=True, eq=False)
+class Released(Expression):
+    """The answer of a question of its own, a constant of the question around it (subquestions.py).
+
+    Until it is released it is not `known`, and the question is checked and priced for every value; `text` is None where
+    it has none. Which of them it is, by `number`, tells two apart that are not known.
+    """
+
+    number: int
+    known: bool = False
+    text: str | None = None
+
+
 # -- relations
 
 
 @dataclass(frozen=True)
+class Step:
+    """One step of the way from a row to its person: the parent whose unique `key` a foreign key of the row holds."""
+
+    schema: str
+    name: str
+    alias: str = field(compare=False)
+    held: Expression
+    key: Expression
+
+
+@dataclass(frozen=True)
 class Table:
-    """A table of the catalog; `only`: without those that inherit from it; `unit`: what names the person of a row."""
+    """A table of the catalog; `only`: without those that inherit from it; `unit`: what names the person of a row.
+
+    `path`: the parents over which a row has its person. `led`: they are not looked up, since the row is joined to its
+    parent, or to another row of it, whose person is its own.
+    """
 
     place: int
     schema: str
@@ -586,43 +781,158 @@ class Table:
     alias: str = field(compare=False)
     relation: Relation = field(compare=False, repr=False)
     unit: Expression | None = field(default=None, compare=False)
+    path: tuple[Step, ...] = ()
+    led: bool = False
 
 
 @dataclass(frozen=True)
 class Map:
-    """Expressions over those rows of a relation that meet all conditions, with the unit of the row if it has one."""
+    """Expressions over those rows of a relation that meet all conditions, with the unit of the row if it has one.
+
+    `first`: of the rows of a person that agree in these values, only the first (DISTINCT ON). `most`: no more than so
+    many rows, after `skip`; the rows are then those of one person. Both go by the order of `order` and `ties`.
+    """
 
     rows: Rows
     conditions: tuple[Expression, ...]
     columns: tuple[tuple[str, Expression], ...]
     unit: Expression | None
+    first: tuple[Expression, ...] = ()
+    order: tuple[SortKey, ...] = ()
+    ties: tuple[Expression, ...] = ()
+    most: int | None = None
+    skip: int = 0
+
+
+@dataclass(frozen=True)
+class PerPerson:
+    """A row for each person and each value of `keys`: GROUP BY unit, keys, of those groups that meet `having`.
+
+    `fixed`: columns that have one value for a person anyway. `unit` None: one row in all, of rows that are all of one
+    person, or public; it is there even where there are no rows.
+    """
+
+    rows: Rows
+    conditions: tuple[Expression, ...]
+    unit: Expression | None
+    keys: tuple[Expression, ...]
+    fixed: tuple[Expression, ...]
+    having: tuple[Expression, ...]
+    columns: tuple[tuple[str, Expression], ...]
 
 
 @dataclass(frozen=True)
 class Union:
-    """UNION ALL."""
+    """UNION ALL, or a set operation that compares whole rows, of which the unit is a part."""
 
-    left: Map | Union
-    right: Map | Union
+    left: Query
+    right: Query
+    word: Literal["UNION ALL", "UNION", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"] = "UNION ALL"
+
+    @cached_property
+    def compared(self) -> tuple[Expression, ...]:
+        """What a set operation compares: each column of one side with that of the other, but for the person."""
+        if self.word == "UNION ALL":
+            return ()
+        sides = product(selects_of(self.left), selects_of(self.right))
+        return tuple(
+            Compare("=", left, right, type=BOOLEAN)
+            for mine, theirs in sides
+            for (_, left), (_, right) in zip(mine.columns, theirs.columns, strict=True)
+            if left != mine.unit or right != theirs.unit
+        )
 
 
 @dataclass(frozen=True)
 class Derived:
-    """A subquery in FROM."""
+    """A subquery in FROM; `lateral`: it reads rows of the person of the row before it, or public ones."""
 
     place: int
-    query: Map | Union
+    query: Query
     alias: str = field(compare=False)
+    lateral: bool = False
+
+
+@dataclass(frozen=True)
+class Elements:
+    """The elements of an array or a jsonb value of the row before it, the first `most` of them, as rows of one column.
+
+    Which they are, and their order, is a function of this one value.
+    """
+
+    place: int
+    function: Literal["unnest", "jsonb_array_elements", "jsonb_array_elements_text", "jsonb_object_keys"]
+    value: Expression
+    column: str = field(compare=False)
+    most: int
+    alias: str = field(compare=False)
+    text: bool = False
 
 
 @dataclass(frozen=True)
 class Join:
-    """Pairs of rows that meet all conditions; LEFT: also a left row alone, if it has no such pair."""
+    """Pairs of rows that meet all conditions; LEFT, RIGHT, FULL: also a row alone, if it has no such pair."""
 
-    kind: Literal["INNER", "LEFT", "CROSS"]
+    kind: Literal["INNER", "LEFT", "RIGHT", "FULL", "CROSS"]
     left: Rows
     right: Rows
     conditions: tuple[Expression, ...] = ()
 
 
-Rows = Table | Derived | Join
+Rows = Table | Derived | Elements | Join
+Query = Map | PerPerson | Union
+
+
+def expressions_of(rows: Rows) -> Iterator[Expression]:
+    """All expressions that a relation evaluates."""
+    if isinstance(rows, Table):
+        yield from (part for step in rows.path for part in (step.held, step.key))
+    elif isinstance(rows, Join):
+        yield from rows.conditions
+        yield from expressions_of(rows.left)
+        yield from expressions_of(rows.right)
+    elif isinstance(rows, Derived):
+        yield from expressions_of_query(rows.query)
+    elif isinstance(rows, Elements):
+        yield rows.value
+    else:
+        raise TypeError(type(rows).__name__)
+
+
+def expressions_of_query(query: Query) -> Iterator[Expression]:
+    if isinstance(query, Union):
+        yield from query.compared
+        yield from expressions_of_query(query.left)
+        yield from expressions_of_query(query.right)
+        return
+    yield from deciding(query)
+    yield from (value for _, value in query.columns)
+    if query.unit is not None:
+        yield query.unit
+    yield from expressions_of(query.rows)
+
+
+def selects_of(query: Query) -> Iterator[Map | PerPerson]:
+    if not isinstance(query, Union):
+        yield query
+        return
+    yield from selects_of(query.left)
+    yield from selects_of(query.right)
+
+
+def deciding(query: Map | PerPerson) -> Iterator[Expression]:
+    """The expressions that decide which rows a query has, those of the relations below aside."""
+    yield from query.conditions
+    if isinstance(query, PerPerson):
+        yield from (*query.keys, *query.fixed, *query.having)
+    else:
+        yield from (*query.first, *(key.value for key in query.order), *query.ties)
+
+
+def tables_of(rows: Rows) -> Iterator[Table]:
+    """The tables that stand in a relation itself, not in a subquery of it."""
+    if isinstance(rows, Table):
+        yield rows
+    elif isinstance(rows, Join):
+        yield from tables_of(rows.left)
+        yield from tables_of(rows.right)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameterError, UndefinedColumnError
 from discreet.mls.table import ABSENT, OWN, Column, Table, entity_of, grave, identifier, listed, literal, slot
@@ -28,6 +29,15 @@ def cell(table: Table, name: str) -> Column:
     listed_cells = ", ".join(column.name for column in table.cells)
     raise UndefinedColumnError(
         f'multilevel table {table.view} has no column "{name}" with labels of its own', f"There are: {listed_cells}."
+    )
+
+
+def held(table: Table) -> str:
+    """Writes the live rows at a label, $2, of the entities of a key, $1, as they are: whoever would change them waits,
+    and what was committed before is read later."""
+    return (
+        f"UPDATE {table.base} t SET _dead = t._dead FROM jsonb_populate_record(NULL::{table.base}, $1) k"
+        f" WHERE {table.same_key('t', 'k')} AND NOT t._dead AND t._label = $2"
     )
 
 
@@ -121,19 +131,40 @@ def live_labels(table: Table) -> str:
     )
 
 
-def broken_rows(table: Table, label: int) -> str:
-    """Rows of key $1 that a label shows and that violate a CHECK: its name, and the row."""
+@dataclass(frozen=True)
+class Condition:
+    """What every row that a label shows must satisfy: a CHECK, or a rule over NEW."""
+
+    what: str
+    sql: str
+
+
+def conditions(table: Table, rules: Mapping[str, str]) -> list[Condition]:
+    """The CHECKs of a table, and its rules by their names."""
+    return [
+        *(Condition(f"check {check.name}", check.expression) for check in table.checks),
+        *(Condition(f'rule "{name}"', rule) for name, rule in rules.items()),
+    ]
+
+
+def broken_rows(table: Table, judged: list[Condition], label: int, keys: str) -> str:
+    """Rows of the given keys that a label shows and that violate a condition: which one, and the row."""
     names = [column.quoted for column in (*table.key, *table.cells, *(each.column for each in table.generated))]
     shown = (
         f"SELECT {listed('shown.' + name for name in names)} FROM ({rows(table, f'{label}::bigint')}) shown,"
-        f" jsonb_populate_record(NULL::{table.base}, $1) k WHERE {table.same_key('shown', 'k')}"
+        f" {keys} k WHERE {table.same_key('shown', 'k')}"
     )
-    judged = " UNION ALL ".join(
-        f"SELECT {literal(check.name)} AS name, ROW(w.*)::text AS text FROM written w"
-        f" WHERE NOT coalesce(({check.expression}), true)"
-        for check in table.checks
+    found = " UNION ALL ".join(
+        f"SELECT {literal(each.what)} AS what, ROW(new.*)::text AS text FROM written new"
+        f" WHERE NOT coalesce(({each.sql}), true)"
+        for each in judged
     )
-    return f"WITH written AS ({shown}) {judged}"
+    return f"WITH written AS ({shown}) {found}"
+
+
+def key_given(table: Table) -> str:
+    """The key $1, as rows that others are compared with."""
+    return f"jsonb_populate_record(NULL::{table.base}, $1)"
 
 
 def purge(table: Table) -> str:

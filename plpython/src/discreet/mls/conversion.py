@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from discreet.core.errors import (
     DuplicateObjectError,
@@ -12,7 +11,9 @@ from discreet.core.errors import (
     UndefinedColumnError,
     WrongObjectTypeError,
 )
+from discreet.core.syntax import Json
 from discreet.mls import view
+from discreet.mls.classification import Labels, statements
 from discreet.mls.table import INTERNAL, PARTS, SHOWN, VARIABLES, Check, Column, Generated, Table, identifier
 
 RANDOM_TYPES = {"bigint": "discreet._random_id()", "integer": "(discreet._random_id() % 2147483648)::integer"}
@@ -54,8 +55,6 @@ class OldTable:
 
 def multilevel(old: OldTable, key: list[str] | None, columns: list[str] | None, base_name: str) -> Table:
     """The multilevel table that an ordinary one becomes; whatever stands in the way is an error that says why."""
-    for obstacle, hint in old.obstacles:
-        raise WrongObjectTypeError(f"{old.quoted_name} {obstacle}", hint)
     if not key:
         raise InvalidParameterError("no key is given", "Name the columns that tell entities apart: ARRAY['name'].")
     by_name = {column.name: column for column in old.columns}
@@ -84,7 +83,7 @@ def multilevel(old: OldTable, key: list[str] | None, columns: list[str] | None, 
             "Each column belongs to the key or has labels of its own; leave columns out to label all.",
         )
     refuse_names(old, [*key, *cells])
-    refuse_keys(old, frozenset(key))
+    refuse_obstacles(old, frozenset(key))
     for name in key:
         if by_name[name].equals is None or not by_name[name].ordered:
             raise InvalidParameterError(
@@ -128,13 +127,20 @@ def refuse_names(old: OldTable, names: list[str]) -> None:
             raise InvalidParameterError(f'the name of column "{name}" is too long', "57 bytes leave room for _label.")
 
 
-def refuse_keys(old: OldTable, key: frozenset[str]) -> None:
+def refuse_obstacles(old: OldTable, key: frozenset[str]) -> None:
+    """Names all of them at once, so that one round is enough to remove them."""
+    found = dict.fromkeys(old.obstacles)
     for name, columns in old.keys:
         if columns != key:
-            raise WrongObjectTypeError(
-                f"{old.quoted_name} has the unique key {name}, which would tell of rows above a session's label",
-                "Of a multilevel table only the key is unique, and only together with its label: drop the other ones.",
-            )
+            found[
+                f"has the unique key {name}, which would tell of rows above a session's label",
+                "Only the key of a multilevel table is unique, and only with its label: drop other unique keys.",
+            ] = None
+    if found:
+        hints = dict.fromkeys(hint for _, hint in found)
+        raise WrongObjectTypeError(
+            f"{old.quoted_name} " + "; it ".join(obstacle for obstacle, _ in found), " ".join(hints)
+        )
 
 
 def base_name(name: str, taken: frozenset[str]) -> str:
@@ -155,8 +161,8 @@ def candidates(name: str) -> Iterator[str]:
         number += 1
 
 
-def changes(old: OldTable, table: Table, constraints: list[str]) -> list[str]:
-    """What makes the base table of the old one. It keeps rows, storage and plain indexes."""
+def changes(old: OldTable, table: Table, constraints: list[str], labels: Labels | None = None) -> list[str]:
+    """What makes the base table of the old one. It keeps rows, at the lowest level or `labels`, and plain indexes."""
     base = table.base
     alter = [f"DROP CONSTRAINT {identifier(name)}" for name in constraints]
     for column in old.columns:
@@ -172,7 +178,7 @@ def changes(old: OldTable, table: Table, constraints: list[str]) -> list[str]:
     # what a scan looks at comes first
     added = (
         "ADD COLUMN _key_label bigint NOT NULL DEFAULT 0, ADD COLUMN _slot bigint NOT NULL DEFAULT 0,"
-        " ADD COLUMN _row_id bigint NOT NULL DEFAULT discreet._random_id(),"
+        f" ADD COLUMN _row_id bigint NOT NULL DEFAULT {'discreet._random_id()' if labels is None else 0},"
         " ADD COLUMN _label bigint NOT NULL DEFAULT 0, ADD COLUMN _dead boolean NOT NULL DEFAULT false,"
         " ADD COLUMN _entity bigint, ADD COLUMN _source bigint[]"
     )
@@ -186,6 +192,7 @@ def changes(old: OldTable, table: Table, constraints: list[str]) -> list[str]:
         f"ALTER TABLE {base} {added}",
         f"ALTER TABLE {base} ALTER COLUMN _row_id DROP DEFAULT, ALTER COLUMN _key_label DROP DEFAULT,"
         " ALTER COLUMN _label DROP DEFAULT, ALTER COLUMN _slot DROP DEFAULT",
+        *(() if labels is None else statements(table, labels)),
         f"CREATE UNIQUE INDEX {index}",
         f"CREATE INDEX {above} WHERE _entity IS NOT NULL",
     ]
@@ -204,7 +211,7 @@ def unlabelled(table: Table) -> list[str]:
     ]
 
 
-def back(table: Table, former: dict[str, Any]) -> list[str]:
+def back(table: Table, former: dict[str, Json]) -> list[str]:
     """The base table becomes an ordinary one again, with the rows that were put aside."""
     columns = ", ".join(column.quoted for column in (*table.key, *table.cells))
     name = f"{identifier(table.schema)}.{identifier(table.name)}"
@@ -232,7 +239,7 @@ def back(table: Table, former: dict[str, Any]) -> list[str]:
     ]
 
 
-def key_again(table: Table, former: dict[str, Any]) -> str:
+def key_again(table: Table, former: dict[str, Json]) -> str:
     keys = ", ".join(key.quoted for key in table.key)
     kind = "PRIMARY KEY" if former["primary"] else "UNIQUE"
     return f"ALTER TABLE {identifier(table.schema)}.{identifier(table.name)} ADD {kind} ({keys})"

@@ -12,7 +12,7 @@ from discreet.core.quoting import literal as literal
 INTERNAL = ("_row_id", "_entity", "_key_label", "_label", "_slot", "_dead", "_source")
 # variables of the triggers, and names inside views: where an expression of the user names a column, that must be meant
 VARIABLES = ("_c", "_named", "_is_set", "_acted", "_labels", "_top", "_root", "_l", "_key", "_at", "_from", "_above",
-             "_rows", "_shown", "_written")  # fmt: skip
+             "_rows", "_shown", "_written", "_k", "_cell", "_is_best", "_best")  # fmt: skip
 # what is named after the base table
 PARTS = ("key", "above", "single", "several", "others", "insert", "update", "delete", "load")
 # those that are inner views
@@ -79,6 +79,14 @@ class Child:
 
 
 @dataclass(frozen=True)
+class LabelRule:
+    """Which label the value of a column wants: SQL over NEW that gives its text, or NULL for any."""
+
+    column: Column
+    sql: str
+
+
+@dataclass(frozen=True)
 class Table:
     """`key` and `cells` in the order of the view."""
 
@@ -91,6 +99,7 @@ class Table:
     generated: tuple[Generated, ...] = ()
     references: tuple[Reference, ...] = ()
     children: tuple[Child, ...] = ()
+    rules: tuple[LabelRule, ...] = ()
 
     @property
     def view(self) -> str:

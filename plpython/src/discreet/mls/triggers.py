@@ -10,7 +10,8 @@ deleted stays as a tombstone for rows above that borrow from it.
 from __future__ import annotations
 
 from discreet.core.errors import InvalidParameterError
-from discreet.mls.table import ABSENT, OWN, Table, grave, listed, literal, slot
+from discreet.mls.label_rules import labels_by_rules, rules_kept
+from discreet.mls.table import ABSENT, OWN, Column, Table, grave, listed, literal, slot
 from discreet.mls.view import visible
 
 ACTS = ("insert", "update", "delete")
@@ -130,16 +131,18 @@ def insert_function(table: Table) -> str:
         missing = " AND ".join(f"NEW.{cell.quoted} IS NOT NULL" for cell in cells)
         each = listed(f"CASE WHEN NEW.{cell.quoted} IS NULL THEN {ABSENT} ELSE {OWN} END" for cell in cells)
         source = f"CASE WHEN NOT ({missing}) THEN ARRAY[{each}]::bigint[] END"
+    judged = rules_kept(table, lambda _: "NOT discreet._is_trusted()") + checks(table) + references(table)
     return (
-        header(table, "insert", pinned=bool(table.checks or table.references))
+        header(table, "insert", pinned=bool(table.checks or table.references or table.rules))
         + f"""DECLARE
-    _c bigint := {written_label(labels)};
+    _c bigint;
 BEGIN
+{labels_by_rules(table)}    _c := {written_label(labels)};
 {generated_refused(table)}{keys_refused(table)}    IF _c IS NULL THEN
         NEW.row_id := discreet._random_id();
         RETURN {table.part("load")}(NEW);
     END IF;
-{checks(table)}{references(table)}    NEW.row_id := discreet._insert_root(
+{judged}    NEW.row_id := discreet._insert_root(
         {literal(table.base)}::pg_catalog.regclass, NEW, _c,
         {source},
         {literal(duplicate_message(table))});
@@ -194,6 +197,10 @@ BEGIN
     IF EXISTS (SELECT FROM unnest(_labels || _key) k WHERE (k & ~_c) <> 0) THEN
         RAISE insufficient_privilege USING MESSAGE = 'a label is above that of the session',
             HINT = 'Load with a session whose label dominates all labels that it gives.';
+    END IF;
+    IF NOT (SELECT bool_and(discreet._may_write_at(k)) FROM unnest(_labels || _key) k) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a label is below those at which the role may write',
+            HINT = 'View discreet.clearances shows to security officers from which label on it may.';
     END IF;
     IF EXISTS (SELECT FROM unnest(_labels) k WHERE (_key & ~k) <> 0) THEN
         RAISE invalid_parameter_value USING MESSAGE = 'the label of a cell does not dominate that of the key';
@@ -269,6 +276,12 @@ def update_function(table: Table) -> str:
         "    END IF;\n"
         for place, cell in cells
     )
+
+    def is_own(column: Column) -> str:
+        if column in table.key:
+            return "_written._entity IS NULL"
+        return f"(_written._source IS NULL OR _written._source[{table.cells.index(column) + 1}] = {OWN})"
+
     return (
         header(table, "update")
         + f"""DECLARE
@@ -335,7 +348,7 @@ BEGIN
     END IF;
     NEW.row_id := _written._row_id;
 {written}    -- judged is what is written: a row that is skipped breaks nothing
-{checks(table)}{references(table)}    NEW.tc := discreet._label(_c);
+{rules_kept(table, is_own)}{checks(table)}{references(table)}    NEW.tc := discreet._label(_c);
 """
             if cells
             else ""

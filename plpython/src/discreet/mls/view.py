@@ -116,8 +116,15 @@ def create_views(table: Table) -> dict[str, str]:
 
 
 def defaults(table: Table) -> list[str]:
-    """A row that is inserted has the label of the session."""
-    every = [(f"{column.name}_label", "discreet._label(NULL)") for column in (*table.key, *table.cells)]
+    """A row that is inserted has the label of the session; where a rule knows better, its trigger sees that none is
+    given."""
+    ruled = {rule.column.name for rule in table.rules}
+    if ruled & {key.name for key in table.key}:
+        ruled |= {key.name for key in table.key}
+    every = [
+        (f"{column.name}_label", "NULL" if column.name in ruled else "discreet._label(NULL)")
+        for column in (*table.key, *table.cells)
+    ]
     every.append(("tc", "discreet._label(NULL)"))
     every += [(column.name, column.default) for column in (*table.key, *table.cells) if column.default is not None]
     return [f"ALTER VIEW {table.view} ALTER COLUMN {identifier(name)} SET DEFAULT {value}" for name, value in every]

@@ -15,6 +15,7 @@ from discreet.core.quoting import identifier
 from discreet.gate import printer
 from discreet.gate.grouping import Grouping
 from discreet.gate.names import Source, column_value
+from discreet.gate.people import has_subqueries, is_row_by_row
 from discreet.gate.printer import WHOLE_NUMBERS, printed
 from discreet.gate.printer import person_key as key_sql
 from discreet.gate.refusal import refuse
@@ -61,6 +62,12 @@ def paid_personally(
     (relation,) = named
     assert relation.protection is not None
     assert source.unit is not None
+    values = [*conditions, *(key.value for key in grouping.keys)]
+    if not is_row_by_row(source.rows) or has_subqueries(values):
+        refuse(
+            "what is computed from several rows, under policy 'personal'",
+            hint="People pay for each of their own rows: filter and map rows, and aggregate them.",
+        )
     if any(key.domain is None for key in grouping.keys):
         refuse(
             "groups that are not known beforehand, under policy 'personal'",

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameterError
+from discreet.core.syntax import Json
 from discreet.release.dimensions import Dimension, all_cells
 
 Cell = tuple[int, ...]
@@ -214,7 +214,7 @@ class Suppression:
         cost = np.where(self.hidden, HIDDEN_ALREADY, self.weights)
         pairs, lines, used = [], [], []
         for axis, dimension in enumerate(self.dimensions):
-            here: Any = (*cell[:axis], slice(None), *cell[axis + 1 :])
+            here: Json = (*cell[:axis], slice(None), *cell[axis + 1 :])
             chosen = self.options(dimension, cell[axis], cost[here], blocked[here], options)
             line = dimension.sums[[first for first, _ in chosen]].astype(np.float64)
             for row, (_, second) in enumerate(chosen):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameterError, LimitExceededError
+from discreet.core.syntax import Json
 
 Path = tuple[str, ...]
 MISSING = "(none)"
@@ -92,11 +92,11 @@ def all_cells(dimensions: tuple[Dimension, ...], leaves: NDArray[np.int64]) -> N
     return table
 
 
-def tree_paths(name: str, tree: Any) -> dict[str, Path]:
+def tree_paths(name: str, tree: Json) -> dict[str, Path]:
     """The groups above each leaf of a tree in JSON: {"North": ["a", "b"], "South": {"S1": ["c"]}}."""
     paths: dict[str, Path] = {}
 
-    def walk(below: Any, above: Path) -> None:
+    def walk(below: Json, above: Path) -> None:
         if isinstance(below, dict):
             for label, rest in below.items():
                 walk(rest, (label, *above))
@@ -124,10 +124,10 @@ class Hierarchy:
 
     name: str
     kind: str = "flat"
-    groups: Any = ()
+    groups: Json = ()
 
     @classmethod
-    def of(cls, name: str, given: Any) -> Hierarchy:
+    def of(cls, name: str, given: Json) -> Hierarchy:
         if given is None:
             return cls(name)
         if isinstance(given, dict) and len(given) == 1:

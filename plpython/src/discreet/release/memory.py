@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import UnsafeReleaseError
+from discreet.core.syntax import Json
 from discreet.release.classes import Composition, Ints, People, numbered
 from discreet.release.hierarchy import Hierarchy, Values
 from discreet.release.tree import Tree
@@ -28,7 +28,7 @@ class Published:
     k: int
     l: int | None  # noqa: E741
     sensitive: str | None
-    definition: Mapping[str, Any]
+    definition: Mapping[str, Json]
     labels: list[str]
     sizes: Ints
 
@@ -57,7 +57,7 @@ class Published:
         return found
 
 
-def _cuts(boxes: Mapping[str, Any]) -> dict[str, list[str]]:
+def _cuts(boxes: Mapping[str, Json]) -> dict[str, list[str]]:
     """Values by which boxes were cut, and those that had a place in a tree."""
     found: dict[str, list[str | None]] = {each["column"]: [*each.get("looks", [])] for each in boxes["columns"]}
     names = list(found)
@@ -152,7 +152,7 @@ def _viewed(
     return class_of, now
 
 
-def _boxed(boxes: Mapping[str, Any], columns: Mapping[str, Column]) -> Ints:
+def _boxed(boxes: Mapping[str, Json], columns: Mapping[str, Column]) -> Ints:
     """Down the tree of boxes, all combinations at once. A value that is in no tree of values is in no class."""
     ranks, places = [], []
     for each in boxes["columns"]:

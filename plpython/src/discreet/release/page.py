@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from discreet.core.page import bar, document, facts, heading, paragraph, path, percent, shortened, svg, text
+from discreet.core.syntax import Json
 
 WIDTH, BAR, GAP = 560, 26, 8
 RISKS = (
@@ -16,7 +16,7 @@ RISKS = (
 )
 
 
-def page(report: Mapping[str, Any]) -> str:
+def page(report: Mapping[str, Json]) -> str:
     """Everything that is shown comes from the report."""
     title = f"Release {report['release']}"
     counted = "rows" if report.get("unit") is None else "people"
@@ -38,7 +38,7 @@ def page(report: Mapping[str, Any]) -> str:
     return document(title, parts)
 
 
-def _facts(report: Mapping[str, Any]) -> str:
+def _facts(report: Mapping[str, Json]) -> str:
     named = [("rows published", f"{report['published']:,}"), ("left out", f"{report['suppressed']:,}")]
     named += [("classes", f"{report['classes']:,}"), ("k", str(report["k"]))]
     named += [(name, f"{report[name]:.3g}") for name in ("l", "t") if report[name] is not None]
@@ -85,7 +85,7 @@ def _risks(before: Mapping[str, float], after: Mapping[str, float], names: Seque
     return svg(WIDTH, y, drawn, "Risks before and after")
 
 
-def _losses(columns: Sequence[Mapping[str, Any]]) -> str:
+def _losses(columns: Sequence[Mapping[str, Json]]) -> str:
     drawn = []
     for place, column in enumerate(columns):
         y = place * (BAR + GAP)

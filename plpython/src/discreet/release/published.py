@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameterError
+from discreet.core.syntax import Json
 from discreet.release.dimensions import Dimension, tree_paths
 
 
@@ -28,7 +28,7 @@ class Published:
         cls,
         names: Sequence[str],
         rows: Sequence[tuple[tuple[str, ...], Decimal | None]],
-        hierarchies: Any,
+        hierarchies: Json,
         total: str,
     ) -> Published:
         if not isinstance(hierarchies, dict) or set(hierarchies) - set(names):

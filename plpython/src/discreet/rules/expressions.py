@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from discreet.core.errors import InvalidRuleError, UndefinedColumnError
+from discreet.core.syntax import Node
 
 LONGEST_RULE = 10_000
 DEEPEST = 100
@@ -95,7 +95,7 @@ def predicate(what: str, text: str, columns: tuple[str, ...], computes: Function
     return Predicate(text_of(tree), text_of(over("new", tree)), text_of(over("old", tree)))
 
 
-def checked(given: Text) -> Any:
+def checked(given: Text) -> Node:
     """The tree of the expression, all of whose nodes are allowed."""
     from pglast import ast, parse_sql
     from pglast.parser import ParseError
@@ -125,7 +125,7 @@ def checked(given: Text) -> Any:
     return target.val
 
 
-def alone(statement: Any) -> bool:
+def alone(statement: Node) -> bool:
     """Whether the statement is nothing but SELECT and one value."""
     from pglast import ast
 
@@ -138,7 +138,7 @@ def alone(statement: Any) -> bool:
     return not any(getattr(statement, part) for part in other)
 
 
-def nodes(tree: Any) -> Iterator[tuple[Any, int]]:
+def nodes(tree: Node) -> Iterator[tuple[Node, int]]:
     from pglast import ast
 
     waiting = [(tree, 1)]
@@ -151,13 +151,13 @@ def nodes(tree: Any) -> Iterator[tuple[Any, int]]:
             waiting.extend((getattr(node, slot), level + 1) for slot in node)
 
 
-def references(tree: Any) -> Iterator[Any]:
+def references(tree: Node) -> Iterator[Node]:
     from pglast import ast
 
     return (node for node, _ in nodes(tree) if isinstance(node, ast.ColumnRef))
 
 
-def names(given: Text, reference: Any) -> list[str]:
+def names(given: Text, reference: Node) -> list[str]:
     from pglast import ast
 
     if not all(isinstance(field, ast.String) for field in reference.fields):
@@ -165,7 +165,7 @@ def names(given: Text, reference: Any) -> list[str]:
     return [field.sval for field in reference.fields]
 
 
-def row_of(given: Text, reference: Any) -> str:
+def row_of(given: Text, reference: Node) -> str:
     parts = names(given, reference)
     if len(parts) != 2 or parts[0] not in ("new", "old"):
         raise given.refuse(
@@ -184,7 +184,7 @@ def known_column(given: Text, name: str) -> None:
         )
 
 
-def check_function(given: Text, call: Any) -> None:
+def check_function(given: Text, call: Node) -> None:
     parts = [part.sval for part in call.funcname]
     shown = ".".join(parts)
     if any((call.agg_order, call.agg_filter, call.over, call.agg_distinct, call.agg_star, call.agg_within_group)):
@@ -196,7 +196,7 @@ def check_function(given: Text, call: Any) -> None:
         )
 
 
-def check_operator(given: Text, expression: Any) -> None:
+def check_operator(given: Text, expression: Node) -> None:
     parts = [part.sval for part in expression.name]
     if parts[:-1] not in ([], ["pg_catalog"]):
         raise given.refuse(
@@ -205,7 +205,31 @@ def check_operator(given: Text, expression: Any) -> None:
         )
 
 
-def over(row: str, tree: Any) -> Any:
+BUILT_IN_TYPES = frozenset(
+    ["text", "varchar", "bpchar", "name", "bool", "int2", "int4", "int8", "float4", "float8", "numeric", "date", "time",
+     "timetz", "timestamp", "timestamptz", "interval", "uuid", "bytea", "json", "jsonb", "inet", "cidr", "macaddr",
+     "bit", "varbit", "boolean", "integer", "bigint", "smallint", "real", "decimal"]
+)  # fmt: skip
+
+
+def refuse_foreign_types(what: str, sql: str) -> None:
+    """Types whose input or checks may be code of others, which would run with the rights of the extension.
+
+    Names without a schema are looked up in pg_catalog first, so these are what they say.
+    """
+    from pglast import ast, parse_sql
+
+    for node, _ in nodes(parse_sql(f"SELECT {sql}")[0].stmt.targetList[0].val):
+        if isinstance(node, ast.TypeName):
+            parts = [part.sval for part in node.names]
+            if parts[:-1] not in ([], ["pg_catalog"]) or parts[-1] not in BUILT_IN_TYPES:
+                raise InvalidRuleError(
+                    f"{what} names type {'.'.join(parts)}, which is not one of those it may name",
+                    "Cast to a type such as text, integer, numeric or date.",
+                )
+
+
+def over(row: str, tree: Node) -> Node:
     """The tree with its columns taken from that row."""
     from pglast import ast
 
@@ -218,7 +242,7 @@ def over(row: str, tree: Any) -> Any:
     return tree
 
 
-def text_of(tree: Any) -> str:
+def text_of(tree: Node) -> str:
     from discreet.core.printing import printed
 
     return printed(tree, InvalidRuleError)

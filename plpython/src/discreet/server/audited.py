@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from discreet.core import curation
 from discreet.core.declarations import given
 from discreet.core.errors import DiscreetError, InvalidParameterError, UndefinedObjectError
+from discreet.core.syntax import SqlValue
 from discreet.server.catalog import DatabaseCatalog
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy, run
 
 
-def audited_relation(plpy: Plpy, table: curation.Relation) -> Any:
+def audited_relation(plpy: Plpy, table: curation.Relation) -> SqlValue:
     """The protection of a table that is under audit."""
     rows = run(
         plpy,

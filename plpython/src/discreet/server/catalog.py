@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import fields
 from decimal import Decimal
-from typing import Any
 
 from discreet.budget.currency import amount_limit
-from discreet.core.curation import Caller, Column, Neighbour, Past, Relation, WrongUnit
+from discreet.core.curation import Caller, Column, Neighbour, Parent, Past, Relation, WrongUnit
 from discreet.core.declarations import ColumnDescription, Dataset, Policy
 from discreet.core.errors import InvalidParameterError, UndefinedObjectError
 from discreet.core.exemption import Below
+from discreet.core.syntax import SqlValue
 from discreet.core.verdicts import judges
 from discreet.server.plpy import Plpy, Result, run
 
 COLUMNS = """
-    WITH RECURSIVE base(type, compared) AS (
-        SELECT atttypid, attcollation FROM pg_attribute
+    WITH RECURSIVE base(type, compared, virtual) AS (
+        SELECT atttypid, attcollation, attgenerated = 'v' FROM pg_attribute
         WHERE attrelid = :oid::oid AND attname = :name::name AND attnum > 0 AND NOT attisdropped
         UNION ALL
-        SELECT t.typbasetype, b.compared FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
+        SELECT t.typbasetype, b.compared, b.virtual FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
     -- -1: "character" and "bit" would mean a length of one
     SELECT format_type(t.oid, -1) AS base_type, NULLIF(b.compared, 0)::regcollation::text AS compared,
-           t.oid < 16384 AND t.typtype IN ('b', 'r', 'm') AS built_in,
+           t.oid < 16384 AND t.typtype IN ('b', 'r', 'm') AS built_in, b.virtual,
            CASE t.typtype WHEN 'e' THEN
                ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = t.oid ORDER BY enumsortorder) END AS labels
     FROM base b JOIN pg_type t ON t.oid = b.type
@@ -35,7 +36,9 @@ RELATION = """
            c.oid < 16384 OR n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast', 'discreet') AS system,
            pg_has_role(discreet._caller(), c.relowner, 'USAGE') AS owned_by_caller,
            (SELECT t.key::text[] FROM discreet._multilevel_table t WHERE t.relation = c.oid) AS key,
-           (SELECT t.relation::text FROM discreet._multilevel_table t WHERE t.base = c.oid) AS rows_of
+           (SELECT t.relation::text FROM discreet._multilevel_table t WHERE t.base = c.oid) AS rows_of,
+           (SELECT min(s.relation::text) FROM discreet._sealed_column s WHERE s.base = c.oid) AS sealed_rows_of,
+           c.relkind = 'v' AND discreet._is_sealed_table(c.oid) AS sealed
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid = to_regclass(:name::text)
 """
@@ -80,10 +83,12 @@ LINKED = f"""
 # the table itself before others
 WRONG_UNIT = f"""
     {LINKS}
-    SELECT p.relation::text, w.problem, w.hint
-    FROM discreet._protected_table p, discreet._wrong_unit(p) w
-    WHERE p.relation IN (SELECT relation FROM up UNION SELECT relation FROM down)
-    ORDER BY p.relation <> :oid::oid, 1 LIMIT 1
+    SELECT linked.relation::regclass::text AS relation, w.problem, w.hint
+    FROM (SELECT relation FROM up UNION SELECT relation FROM down) AS linked,
+         LATERAL (SELECT t AS protected FROM discreet._protected_table t
+                  WHERE t.relation = linked.relation OFFSET 0) AS p,
+         discreet._wrong_unit(p.protected) w
+    ORDER BY linked.relation <> :oid::oid, 1 LIMIT 1
 """
 
 BELOW = """
@@ -91,9 +96,6 @@ BELOW = """
     FROM discreet._relations_of_view(:oid::oid) v, discreet._protection_of(v) p JOIN pg_class c ON c.oid = p.relation
     ORDER BY 1
 """
-
-# the outermost query is written last; the colon before the word would begin a parameter
-UNION_OF_VIEW = "substring(r.ev_action::text FROM '.*.setOperations (.)') = '{'"
 
 
 def require_built_in(column: Column) -> None:
@@ -111,7 +113,7 @@ class DatabaseCatalog:
     def __init__(self, plpy: Plpy) -> None:
         self._plpy = plpy
 
-    def _run(self, query: str, **arguments: Any) -> Result:
+    def _run(self, query: str, **arguments: SqlValue) -> Result:
         return run(self._plpy, query, **arguments)
 
     def caller(self) -> Caller:
@@ -133,7 +135,27 @@ class DatabaseCatalog:
         return Relation(
             int(row["oid"]), row["nspname"], row["relname"], row["quoted_name"], row["relkind"], row["temporary"],
             row["system"], row["owned_by_caller"], None if row["key"] is None else tuple(row["key"]), row["rows_of"],
+            row["sealed_rows_of"], row["sealed"],
         )  # fmt: skip
+
+    def require_server_keys(self, relation: Relation) -> None:
+        for row in list(
+            self._run("SELECT DISTINCT key FROM discreet._sealed_column WHERE relation = :oid::oid", oid=relation.oid)
+        ):
+            self._run("SELECT discreet._require_server_key(:key::text)", key=row["key"])
+
+    def sealed_obstacle(self, relation: Relation) -> str | None:
+        rows = self._run(
+            "SELECT 'belongs to a superuser, in whose name no question runs' AS what FROM pg_class c"
+            " JOIN pg_roles r ON r.oid = c.relowner WHERE c.oid = :oid::oid AND r.rolsuper UNION ALL"
+            " SELECT format('has sealed column %I of a domain, whose CHECKs would run with the key', a.attname)"
+            " FROM discreet._sealed_column s"
+            " JOIN pg_attribute a ON a.attrelid = s.relation AND a.attname = s.column_name"
+            " JOIN pg_type t ON t.oid = a.atttypid"
+            " WHERE s.relation = :oid::oid AND (t.typtype = 'd' OR t.oid >= 16384)",
+            oid=relation.oid,
+        )
+        return str(rows[0]["what"]) if rows else None
 
     def column(self, relation: Relation, name: str) -> Column | None:
         rows = self._run(COLUMNS, oid=relation.oid, name=name)
@@ -141,7 +163,7 @@ class DatabaseCatalog:
             return None
         row = rows[0]
         labels = None if row["labels"] is None else tuple(row["labels"])
-        return Column(name, row["base_type"], row["built_in"], labels, row["compared"])
+        return Column(name, row["base_type"], row["built_in"], labels, row["compared"], row["virtual"])
 
     def column_names(self, relation: Relation) -> list[str]:
         rows = self._run(
@@ -221,6 +243,14 @@ class DatabaseCatalog:
         rows = self._run("SELECT policy FROM discreet._protected_table WHERE relation = :oid::oid", oid=relation.oid)
         return rows[0]["policy"] if rows else None
 
+    def protection(self, relation: Relation) -> Policy | None:
+        rows = self._run("SELECT * FROM discreet._protected_table WHERE relation = :oid::oid", oid=relation.oid)
+        return Policy(**{each.name: rows[0][each.name] for each in fields(Policy)}) if rows else None
+
+    def one_row_per_person(self, relation: Relation) -> bool:
+        found = "SELECT FROM discreet._protected_table p WHERE relation = :oid::oid AND discreet._one_row_per_person(p)"
+        return len(self._run(found, oid=relation.oid)) > 0
+
     def linked(self, relation: Relation) -> list[Neighbour]:
         rows = self._run(LINKED, oid=relation.oid)
         return [Neighbour(row["relation"], row["dataset"], row["people"]) for row in rows]
@@ -249,7 +279,7 @@ class DatabaseCatalog:
         row = rows[0]
         return Dataset(
             row["dataset"], row["epsilon_limit"], row["delta_limit"], row["accounting"], row["neighbours"],
-            row["response_quantum"], row["answer_lifetime"],
+            row["response_quantum"], row["answer_lifetime"], row["diagnose"],
         )  # fmt: skip
 
     def dataset_names(self) -> list[str]:
@@ -311,12 +341,12 @@ class DatabaseCatalog:
         try:
             self._run(
                 "INSERT INTO discreet._dataset"
-                " (dataset, accounting, neighbours, response_quantum, answer_lifetime, owner)"
+                " (dataset, accounting, neighbours, response_quantum, answer_lifetime, diagnose, owner)"
                 " SELECT :name::text, :accounting::text, :neighbours::text, :quantum::interval,"
-                " :lifetime::interval, rolname"
+                " :lifetime::interval, :diagnose::numeric, rolname"
                 " FROM pg_roles WHERE oid = discreet._caller()",
                 name=dataset.name, accounting=dataset.accounting, neighbours=dataset.neighbours,
-                quantum=dataset.response_quantum, lifetime=dataset.answer_lifetime,
+                quantum=dataset.response_quantum, lifetime=dataset.answer_lifetime, diagnose=dataset.diagnose,
             )  # fmt: skip
         except self._plpy.SPIError as error:
             if getattr(error, "sqlstate", None) == "23514" and "lifetime" in str(error):
@@ -341,15 +371,44 @@ class DatabaseCatalog:
             dataset=dataset.name, role=role, epsilon=epsilon, delta=delta, amount=amount_limit(dataset, epsilon),
         )  # fmt: skip
 
-    def add_protection(self, relation: Relation, dataset: str | None, policy: Policy) -> None:
+    def unit(self, relation: Relation) -> str | None:
+        rows = self._run(
+            "SELECT discreet._unit_text(p.relation) AS unit"
+            " FROM discreet._protected_table p WHERE p.relation = :oid::oid AND p.policy <> 'public'",
+            oid=relation.oid,
+        )
+        return rows[0]["unit"] if rows else None
+
+    def referenced_key(self, relation: Relation, column: str, parent: Relation) -> str | None:
+        rows = self._run(
+            "SELECT b.attname FROM pg_constraint k"
+            " JOIN pg_attribute a ON a.attrelid = k.conrelid AND k.conkey = ARRAY[a.attnum]"
+            " JOIN pg_attribute b ON b.attrelid = k.confrelid AND k.confkey = ARRAY[b.attnum]"
+            " WHERE k.contype = 'f' AND k.conrelid = :oid::oid AND k.confrelid = :parent::oid"
+            " AND a.attname = :column::name AND k.convalidated AND NOT k.condeferrable AND NOT EXISTS ("
+            " SELECT FROM pg_trigger t WHERE t.tgconstraint = k.oid AND t.tgenabled NOT IN ('O', 'A'))"
+            " ORDER BY k.oid LIMIT 1",
+            oid=relation.oid, parent=parent.oid, column=column,
+        )  # fmt: skip
+        return rows[0]["attname"] if rows else None
+
+    def children(self, relation: Relation) -> list[str]:
+        rows = self._run(
+            "SELECT p.relation::text AS name FROM discreet._protected_table p WHERE p.parent = :oid::oid ORDER BY 1",
+            oid=relation.oid,
+        )
+        return [row["name"] for row in rows]
+
+    def add_protection(self, relation: Relation, dataset: str | None, policy: Policy, parent: Parent | None) -> None:
         self._run(
-            "INSERT INTO discreet._protected_table (relation, dataset, unit, policy, max_groups, max_rows, max_epsilon,"
-            " max_delta, unit_epsilon, min_group, fallback, max_total_rows)"
-            " VALUES (:oid::oid, :dataset::text, :unit::name, :policy::text,"
+            "INSERT INTO discreet._protected_table (relation, dataset, unit, parent, parent_key, policy, max_groups,"
+            " max_rows, max_epsilon, max_delta, unit_epsilon, min_group, fallback, max_total_rows)"
+            " VALUES (:oid::oid, :dataset::text, :unit::name, :parent::oid, :parent_key::name, :policy::text,"
             " :max_groups::int, :max_rows::int, :max_epsilon::numeric, :max_delta::numeric,"
             " :unit_epsilon::numeric, :min_group::int, :fallback::text, :max_total_rows::int)",
             oid=relation.oid, dataset=dataset, unit=policy.unit, policy=policy.policy, max_groups=policy.max_groups,
-            max_rows=policy.max_rows, max_epsilon=policy.max_epsilon, max_delta=policy.max_delta,
+            parent=None if parent is None else parent.relation.oid, parent_key=None if parent is None else parent.key,
+            max_rows=policy.max_rows or 1, max_epsilon=policy.max_epsilon, max_delta=policy.max_delta,
             unit_epsilon=policy.unit_epsilon, min_group=policy.min_group, fallback=policy.fallback,
             max_total_rows=policy.max_total_rows,
         )  # fmt: skip
@@ -362,6 +421,15 @@ class DatabaseCatalog:
             " unit = coalesce(excluded.unit, past.unit),"
             " unit_attnum = coalesce(excluded.unit_attnum, past.unit_attnum)",
             oid=relation.oid, dataset=dataset, unit=policy.unit if policy.policy == "personal" else None,
+        )  # fmt: skip
+
+    def set_limits(self, relation: Relation, policy: Policy) -> None:
+        self._run(
+            "UPDATE discreet._protected_table SET max_groups = :max_groups::int, max_rows = :max_rows::int,"
+            " max_total_rows = :max_total_rows::int, max_epsilon = :max_epsilon::numeric,"
+            " max_delta = :max_delta::numeric WHERE relation = :oid::oid",
+            oid=relation.oid, max_groups=policy.max_groups, max_rows=policy.max_rows,
+            max_total_rows=policy.max_total_rows, max_epsilon=policy.max_epsilon, max_delta=policy.max_delta,
         )  # fmt: skip
 
     def begin_audit(self, relation: Relation) -> bool:
@@ -428,12 +496,13 @@ class DatabaseCatalog:
     def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None:
         categories = None if description.categories is None else list(description.categories)
         self._run(
-            "INSERT INTO discreet._protected_column (relation, column_name, lower, upper, categories, visibility)"
-            " VALUES (:oid::oid, :name::name, :lower::numeric, :upper::numeric, :categories::text[], :visibility::text)"
+            "INSERT INTO discreet._protected_column (relation, column_name, lower, upper, categories, visibility,"
+            " others) VALUES (:oid::oid, :name::name, :lower::numeric, :upper::numeric, :categories::text[],"
+            " :visibility::text, :others::text)"
             " ON CONFLICT (relation, attnum) DO UPDATE SET lower = excluded.lower, upper = excluded.upper,"
-            " categories = excluded.categories, visibility = excluded.visibility",
+            " categories = excluded.categories, visibility = excluded.visibility, others = excluded.others",
             oid=relation.oid, name=column, lower=description.lower, upper=description.upper, categories=categories,
-            visibility=description.visibility,
+            visibility=description.visibility, others=description.others,
         )  # fmt: skip
 
     def remove_protection(self, relation: Relation) -> None:
@@ -462,7 +531,10 @@ class DatabaseCatalog:
         return [Below(row["relation"], row["dataset"], row["owned"]) for row in rows]
 
     def is_union(self, view: Relation) -> bool:
-        found = f"SELECT FROM pg_rewrite r WHERE r.ev_class = :oid::oid AND r.ev_type = '1' AND {UNION_OF_VIEW}"
+        found = (
+            "SELECT FROM pg_rewrite r WHERE r.ev_class = :oid::oid AND r.ev_type = '1'"
+            " AND discreet._tree_is_union(r.ev_action)"
+        )
         return len(self._run(found, oid=view.oid)) > 0
 
     def exempt(self, view: Relation) -> None:

@@ -52,8 +52,9 @@ def create_dataset(
     neighbours: str,
     quantum: str | None,
     lifetime: str | None,
+    diagnose: Decimal | None,
 ) -> None:
-    dataset = Dataset(name, epsilon, delta, accounting, neighbours, quantum, lifetime)
+    dataset = Dataset(name, epsilon, delta, accounting, neighbours, quantum, lifetime, given("diagnose", diagnose))
     curation.create_dataset(DatabaseCatalog(plpy), dataset)
 
 
@@ -67,8 +68,8 @@ def protect(
     *,
     unit: str | None,
     policy: str,
-    max_groups: int,
-    max_rows: int,
+    max_groups: int | None,
+    max_rows: int | None,
     max_epsilon: Decimal | None,
     max_delta: Decimal | None,
     unit_epsilon: Decimal | None,
@@ -83,17 +84,34 @@ def protect(
 
 
 @sql_errors
+def alter_protection(
+    plpy: Plpy,
+    relation: str | None,
+    *,
+    max_rows: int | None,
+    max_groups: int | None,
+    max_total_rows: int | None,
+    max_epsilon: Decimal | None,
+    max_delta: Decimal | None,
+) -> None:
+    curation.alter_protection(
+        DatabaseCatalog(plpy), relation, max_rows, max_groups, max_total_rows, max_epsilon, max_delta
+    )
+
+
+@sql_errors
 def describe_column(
     plpy: Plpy,
     relation: str | None,
     column_name: str | None,
-    lower: Decimal | None,
-    upper: Decimal | None,
+    lower: Decimal | str | None,
+    upper: Decimal | str | None,
     categories: list[str] | None,
     visibility: str,
+    others: str | None,
 ) -> None:
     listed = None if categories is None else tuple(categories)
-    description = ColumnDescription(lower, upper, listed, visibility)
+    description = ColumnDescription(lower, upper, listed, visibility, others)
     curation.describe_column(DatabaseCatalog(plpy), relation, column_name, description)
 
 

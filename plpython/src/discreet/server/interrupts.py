@@ -17,8 +17,8 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
 
+from discreet.core.syntax import SqlValue
 from discreet.server.plpy import Plpy, Result
 
 QUERY_CANCELED = "57014"
@@ -40,11 +40,11 @@ class Interruptible:
         self.Error, self.SPIError = plpy.Error, plpy.SPIError
         self.error, self.warning, self.notice, self.log = plpy.error, plpy.warning, plpy.notice, plpy.log
 
-    def prepare(self, query: str, types: Sequence[str]) -> Any:
+    def prepare(self, query: str, types: Sequence[str]) -> SqlValue:
         with self._cancellable():
             return self._plpy.prepare(query, types)
 
-    def execute(self, query: Any, *arguments: Any) -> Result:
+    def execute(self, query: SqlValue, *arguments: SqlValue) -> Result:
         with self._cancellable():
             return self._plpy.execute(query, *arguments)
 
@@ -64,7 +64,7 @@ class Imports:
     def __init__(self, check: Callable[[], None]) -> None:
         self._check, self._usual, self.under_way = check, builtins.__import__, 0
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: SqlValue, **named: SqlValue) -> SqlValue:
         self.under_way += 1
         try:
             return self._usual(*arguments, **named)
@@ -96,3 +96,4 @@ def watch_for_interrupts() -> None:
 
     builtins.__import__ = imports
     signal.signal(signal.SIGWINCH, on_signal)
+    check()  # for what came before

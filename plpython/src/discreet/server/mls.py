@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from discreet.core.curation import Relation, own_table, require_curator
-from discreet.core.declarations import given
+from discreet.core.declarations import document, given
 from discreet.core.errors import (
     InsufficientPrivilegeError,
     InvalidParameterError,
@@ -14,14 +13,19 @@ from discreet.core.errors import (
     UndefinedObjectError,
     WrongObjectTypeError,
 )
-from discreet.mls import conversion, triggers, view
-from discreet.mls.labels import Lattice
+from discreet.core.syntax import Json, SqlValue
+from discreet.mls import classification, conversion, triggers, view
+from discreet.mls.conversion import OldTable
+from discreet.mls.labels import Lattice, dominates
 from discreet.mls.table import VIEWS, Table, identifier
 from discreet.server.catalog import DatabaseCatalog
 from discreet.server.entry import sql_errors
 from discreet.server.mls_catalog import multilevel_table, read_table
+from discreet.server.mls_expressions import label_rule
 from discreet.server.plpy import Plpy, run
 
+# keys of rows that an error names
+MOST_NAMED = 3
 GRANTED = ("SELECT", "INSERT", "UPDATE", "DELETE")
 
 # schemas in which a role may create tables; temporary ones end with the session, which cannot go down
@@ -44,7 +48,7 @@ PRIVILEGES = """
 """
 
 
-def log(plpy: Plpy, act: str, relation: str | None, **details: Any) -> None:
+def log(plpy: Plpy, act: str, relation: str | None, **details: SqlValue) -> None:
     """Written on the ledger's connection before anything is done, so it stays whatever becomes of the transaction."""
     run(
         plpy, "SELECT discreet._label_log(:act::text, :relation::text, :details::jsonb)",
@@ -91,20 +95,25 @@ def known_lattice(plpy: Plpy) -> Lattice:
 
 
 @sql_errors
-def clear(plpy: Plpy, role: str | None, label: str | None) -> None:
+def clear(plpy: Plpy, role: str | None, label: str | None, write_from: str | None = None) -> None:
     require_curator(DatabaseCatalog(plpy))
     name = given("role", role)
     if not run(plpy, "SELECT FROM pg_roles WHERE oid = :role::regrole", role=name):
         raise UndefinedObjectError(f"there is no role {name}", "Make it first, with CREATE ROLE.")
     bits = None if label is None else known_lattice(plpy).bits(label)
-    log(plpy, "mls_clear", None, role=name, clearance=label)
+    lowest = 0 if write_from is None else known_lattice(plpy).bits(write_from)
+    if not dominates(bits or 0, lowest):
+        raise InvalidParameterError(
+            f"label {write_from} is not dominated by the clearance", "Sessions of the role could write nowhere."
+        )
+    log(plpy, "mls_clear", None, role=name, clearance=label, write_from=write_from)
     if bits is None:
         run(plpy, "DELETE FROM discreet._clearance WHERE role = :role::regrole", role=name)
         return
     run(
-        plpy, "INSERT INTO discreet._clearance VALUES (:role::regrole, :label::bigint)"
-              " ON CONFLICT (role) DO UPDATE SET label = excluded.label",
-        role=name, label=bits,
+        plpy, "INSERT INTO discreet._clearance VALUES (:role::regrole, :label::bigint, :lowest::bigint)"
+              " ON CONFLICT (role) DO UPDATE SET label = excluded.label, write_from = excluded.write_from",
+        role=name, label=bits, lowest=lowest,
     )  # fmt: skip
     schemas = [row["schema"] for row in run(plpy, CREATES, role=name)]
     if schemas:
@@ -115,8 +124,10 @@ def clear(plpy: Plpy, role: str | None, label: str | None) -> None:
 
 
 @sql_errors
-def make_multilevel(plpy: Plpy, relation: str | None, key: list[str] | None, columns: list[str] | None) -> None:
-    known_lattice(plpy)
+def make_multilevel(
+    plpy: Plpy, relation: str | None, key: list[str] | None, columns: list[str] | None, labels: str | None = None
+) -> None:
+    known = known_lattice(plpy)
     catalog = DatabaseCatalog(plpy)
     source = own_table(catalog, relation)
     plpy.execute(f"LOCK TABLE ONLY {source.quoted_name} IN ACCESS EXCLUSIVE MODE")
@@ -124,9 +135,10 @@ def make_multilevel(plpy: Plpy, relation: str | None, key: list[str] | None, col
     table = conversion.multilevel(old, key, columns, conversion.base_name(source.name, taken_names(plpy, source)))
     privileges = list(run(plpy, PRIVILEGES, oid=source.oid))
     refuse_nulls(plpy, source, table)
-    log(plpy, "mls_table", source.quoted_name, key=key)
+    wanted = None if labels is None else classified(plpy, source, old, table, document("labels", labels), known)
+    log(plpy, "mls_table", source.quoted_name, key=key, labels=None if labels is None else json.loads(labels))
     try:
-        for statement in conversion.changes(old, table, constraints):
+        for statement in conversion.changes(old, table, constraints, wanted):
             plpy.execute(statement)
     except plpy.SPIError as error:
         if getattr(error, "sqlstate", None) == "23505":
@@ -155,6 +167,30 @@ def make_multilevel(plpy: Plpy, relation: str | None, key: list[str] | None, col
                   " VALUES (to_regclass(:view::text), :name::name, :function::name)",
             view=table.view, name=triggers.trigger_name(act), function=f"{table.base_name}_{act}",
         )  # fmt: skip
+
+
+def classified(
+    plpy: Plpy, source: Relation, old: OldTable, table: Table, labels: Json, known: Lattice
+) -> classification.Labels | None:
+    """The labels of the rows that are there; None where all of them stay at the lowest level."""
+    wanted = classification.given_labels(table, labels, known)
+    if wanted.lowest:
+        return None
+    names = [column.name for column in old.columns]
+    wanted = wanted.with_rules({
+        rule: label_rule(plpy, source.quoted_name, source.oid, names, rule).sql for rule in wanted.rules
+    })  # fmt: skip
+    rows = f"ONLY {source.quoted_name}"
+    counts = plpy.execute(classification.wrong_counts(table, wanted, rows))[0]["counts"]
+    for (wrong, condition), count in zip(classification.wrong_rows(table), counts, strict=True):
+        if count:
+            some = plpy.execute(classification.wrong_keys(table, wanted, rows, condition, MOST_NAMED))
+            keys = ", ".join(row["key"] for row in some) + (", …" if count > MOST_NAMED else "")
+            raise InvalidParameterError(
+                f"{wrong} in {count} rows of {source.quoted_name}: {keys}",
+                "Every cell has a label, which dominates that of the key: change the labels, or these rows.",
+            )
+    return wanted
 
 
 def taken_names(plpy: Plpy, source: Relation) -> frozenset[str]:
@@ -200,7 +236,7 @@ def create_functions(plpy: Plpy, table: Table, owner: str, create: str) -> None:
     plpy.execute(f"REVOKE ALL ON FUNCTION {table.part('load')}({table.view}) FROM PUBLIC")
 
 
-def grant(plpy: Plpy, table: Table, privileges: list[Any]) -> None:
+def grant(plpy: Plpy, table: Table, privileges: list[SqlValue]) -> None:
     """The view gets the grants of the table, and the table loses them. Whoever reads a column reads its labels."""
     plpy.execute(f"REVOKE ALL ON {table.base} FROM PUBLIC")
     for each in privileges:
@@ -224,7 +260,7 @@ def named_table(plpy: Plpy, relation: str | None) -> Table:
     return table
 
 
-def owned_table(plpy: Plpy, relation: str | None) -> tuple[Table, Any]:
+def owned_table(plpy: Plpy, relation: str | None) -> tuple[Table, SqlValue]:
     """A multilevel table of the caller's own, a curator, or of anybody, for a superuser."""
     caller = require_curator(DatabaseCatalog(plpy))
     table = named_table(plpy, relation)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
-from discreet.core.declarations import given
+from discreet.core.declarations import document, given
 from discreet.core.errors import (
     BrokenRuleError,
     InsufficientPrivilegeError,
     InvalidParameterError,
     UndefinedObjectError,
 )
+from discreet.core.syntax import SqlValue
 from discreet.mls import acts
 from discreet.mls.labels import dominates, joins
 from discreet.mls.table import OWN, Table
@@ -31,9 +31,19 @@ def bits(plpy: Plpy, label: str) -> int:
 
 def require_trust(plpy: Plpy, table: Table, act: str) -> None:
     if not run(plpy, "SELECT discreet._is_trusted() AS trusted")[0]["trusted"]:
-        log(plpy, f"denied {act}", table.view, reason="the session is not trusted")
+        log(plpy, f"denied {act}", table.view, reason="not an act of a trusted session's own")
         raise InsufficientPrivilegeError(
-            "the session is not trusted", "The session user must be a member of discreet_trusted and have a clearance."
+            f"{act} is refused: the session is not trusted, or code of others calls it",
+            "The session user must be a member of discreet_trusted and have a clearance, and call it by a statement of "
+            "its own, or by a function that a superuser or a trusted role owns.",
+        )
+
+
+def require_writable(plpy: Plpy, label: int, text: str) -> None:
+    if not run(plpy, "SELECT discreet._may_write_at(:label::bigint) AS may", label=label)[0]["may"]:
+        raise InsufficientPrivilegeError(
+            f"the role may not write at label {text}",
+            "View discreet.clearances shows to security officers from which label on it may.",
         )
 
 
@@ -56,17 +66,18 @@ def require_top(plpy: Plpy, label: int) -> None:
         )
 
 
-def execute(plpy: Plpy, statement: str, types: list[str], *values: Any) -> Any:
+def execute(plpy: Plpy, statement: str, types: list[str], *values: SqlValue) -> SqlValue:
     return plpy.execute(plpy.prepare(statement, types), list(values))
 
 
 def parsed_key(table: Table, key: str | None) -> str:
     text = given("key", key)
-    acts.key_columns(table, json.loads(text))
+    acts.key_columns(table, document("key", text))
     return text
 
 
-def own_row(plpy: Plpy, table: Table, key: str, label: int) -> Any:
+def own_row(plpy: Plpy, table: Table, key: str, label: int) -> SqlValue:
+    execute(plpy, acts.held(table), ["jsonb", "bigint"], key, label)
     rows = execute(plpy, acts.own_row(table), ["jsonb", "bigint"], key, label)
     if len(rows) == 0:
         raise UndefinedObjectError(
@@ -80,7 +91,7 @@ def own_row(plpy: Plpy, table: Table, key: str, label: int) -> Any:
     return rows[0]
 
 
-def own_cells(table: Table, row: Any, names: list[str]) -> list[Any]:
+def own_cells(table: Table, row: SqlValue, names: list[str]) -> list[SqlValue]:
     columns = [acts.cell(table, name) for name in names]
     for column in columns:
         source = row["source"]
@@ -102,29 +113,52 @@ def labels_below(plpy: Plpy, table: Table, key: str, lower: int, label: int) -> 
     return [each for each in joins(lower, [int(row["label"]) for row in rows]) if each != label]
 
 
-class Judge:
-    """Refuses an act after which a label is shown a row that violates a CHECK, and was not shown it before."""
+# rules over NEW alone, which judge rows that are inserted, too (bit 2 of tgtype)
+RULES = """
+    SELECT r.name, r.rule FROM discreet.rules r
+    JOIN pg_trigger t ON t.tgrelid = r.relation AND t.tgname = 'rule ' || r.name
+    WHERE r.relation = to_regclass(:view::text) AND r.kind = 'rule' AND t.tgtype & 4 <> 0
+"""
 
-    def __init__(self, plpy: Plpy, table: Table, key: str, labels: list[int]) -> None:
-        self._plpy, self._table, self._key, self._labels = plpy, table, key, labels
+
+class Judge:
+    """Refuses an act after which a label is shown a row that violates a CHECK or a rule, and was not shown it before.
+
+    `keys`: SQL that gives the keys of the rows, with `values` of types `types` in it.
+    """
+
+    def __init__(self, plpy: Plpy, table: Table, labels: list[int], keys: str, types: list[str], *values: str) -> None:
+        self._plpy, self._table, self._labels = plpy, table, labels
+        self._keys, self._types, self._values = keys, types, values
+        rules = {row["name"]: row["rule"] for row in run(plpy, RULES, view=table.view)}
+        self._conditions = acts.conditions(table, rules)
         self._before = self._broken()
 
     def _broken(self) -> set[tuple[int, str, str]]:
-        if not self._table.checks:
+        if not self._conditions:
             return set()
         return {
-            (label, row["name"], row["text"])
+            (label, row["what"], row["text"])
             for label in self._labels
-            for row in execute(self._plpy, acts.broken_rows(self._table, label), ["jsonb"], self._key)
+            for row in execute(
+                self._plpy,
+                acts.broken_rows(self._table, self._conditions, label, self._keys),
+                self._types,
+                *self._values,
+            )
         }
 
     def refuse_broken(self) -> None:
-        for label, name, _ in sorted(self._broken() - self._before):
+        for label, what, _ in sorted(self._broken() - self._before):
             shown = run(self._plpy, "SELECT discreet._label(:label::bigint) AS text", label=label)[0]["text"]
             raise BrokenRuleError(
-                f"label {shown} would see a row of multilevel table {self._table.view} that violates check {name}",
+                f"label {shown} would see a row of multilevel table {self._table.view} that violates {what}",
                 "Change other columns with it, or before.",
             )
+
+
+def judge_of_key(plpy: Plpy, table: Table, key: str, labels: list[int]) -> Judge:
+    return Judge(plpy, table, labels, acts.key_given(table), ["jsonb"], key)
 
 
 @sql_errors
@@ -146,6 +180,7 @@ def declassify(
         raise InvalidParameterError(
             f"label {to_label} is not below that of the session", "Declassify to a label that it dominates."
         )
+    require_writable(plpy, lower, str(to_label))
     wanted = parsed_key(table, key)
     row = own_row(plpy, table, wanted, label)
     cells = own_cells(table, row, given("columns", columns))
@@ -155,7 +190,7 @@ def declassify(
         raise InvalidParameterError(
             f"label {to_label} does not dominate that of the key", "Nobody there knows of the entity."
         )
-    judge = Judge(plpy, table, wanted, labels_below(plpy, table, wanted, lower, label))
+    judge = judge_of_key(plpy, table, wanted, labels_below(plpy, table, wanted, lower, label))
     log(plpy, "mls_declassify", table.view, key=json.loads(wanted), columns=columns, to=to_label, reason=reason)
     types = ["jsonb", "bigint", "bigint"]
     if lower == int(row["key_label"]):
@@ -191,7 +226,7 @@ def uplevel(plpy: Plpy, relation: str | None, key: str | None, column_name: str 
     nothing = UndefinedObjectError(f"the entity has no row at label {from_label}", "mls_report() shows the versions.")
     if len(below) == 0:
         raise nothing
-    judge = Judge(plpy, table, wanted, [label])
+    judge = judge_of_key(plpy, table, wanted, [label])
     log(plpy, "mls_uplevel", table.view, key=json.loads(wanted), column=column_name, **{"from": from_label})
     borrowed = execute(plpy, acts.borrow(table, cells), ["jsonb", "bigint", "bigint"], wanted, row["id"], lower)
     if borrowed.nrows() != 1:  # it was deleted meanwhile
@@ -208,7 +243,7 @@ def report(plpy: Plpy, relation: str | None) -> Iterable[tuple[str, str, str]]:
 @sql_errors
 def upsert(plpy: Plpy, relation: str | None, new_row: str | None) -> str:
     table = named_table(plpy, relation)
-    row = json.loads(given("new_row", new_row))
+    row = document("new_row", given("new_row", new_row))
     acts.key_columns(table, {key.name: row.get(key.name) for key in table.key} if isinstance(row, dict) else None)
     known = {column.name for column in (*table.key, *table.cells)}
     for name in row:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from discreet.core.curation import Relation
+from discreet.core.syntax import Json
 from discreet.core.verdicts import judges
 from discreet.mls.conversion import OldColumn, OldTable
-from discreet.mls.table import Check, Child, Column, Generated, Reference, Table, identifier
+from discreet.mls.table import Check, Child, Column, Generated, LabelRule, Reference, Table, identifier
 from discreet.server.mls_code import foreign_code
 from discreet.server.plpy import Plpy, run
 
@@ -136,7 +136,7 @@ def columns(plpy: Plpy, oid: int) -> list[OldColumn]:
     return found
 
 
-def read_table(plpy: Plpy, source: Relation) -> tuple[OldTable, list[str], dict[str, Any]]:
+def read_table(plpy: Plpy, source: Relation) -> tuple[OldTable, list[str], dict[str, Json]]:
     """The table, the constraints that view and triggers take the place of, and what mls_plain shall know of it."""
     oid = source.oid
     keys = list(run(plpy, KEYS, oid=oid))
@@ -161,7 +161,7 @@ def read_table(plpy: Plpy, source: Relation) -> tuple[OldTable, list[str], dict[
     return old, constraints, former
 
 
-def description(plpy: Plpy, view: int) -> dict[str, Any] | None:
+def description(plpy: Plpy, view: int) -> dict[str, Json] | None:
     found = run(plpy, "SELECT discreet._multilevel_description(:oid::oid) AS text", oid=view)[0]["text"]
     return None if found is None else dict(json.loads(found))
 
@@ -201,6 +201,7 @@ def multilevel_table(plpy: Plpy, view: int) -> Table | None:
             for each in known["generated"]
         ),
         tuple(references), children,
+        tuple(LabelRule(by_name[each["column"]], each["sql"]) for each in known["rules"] or ()),
     )  # fmt: skip
 
 

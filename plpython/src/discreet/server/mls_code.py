@@ -67,22 +67,21 @@ FOREIGN_CODE = """
                                        'pg_trigger'::regclass, 'pg_policy'::regclass, 'pg_class'::regclass))
           AND NOT (found.class = 'pg_class'::regclass AND found.object = :oid::oid)
     ),
-    tree (root_class, root, text) AS (
-        SELECT n.root_class, n.root, CASE n.class
-            WHEN 'pg_constraint'::regclass THEN (SELECT conbin::text FROM pg_constraint WHERE oid = n.object)
-            WHEN 'pg_attrdef'::regclass THEN (SELECT adbin::text FROM pg_attrdef WHERE oid = n.object)
-            WHEN 'pg_class'::regclass THEN
-                (SELECT concat_ws(' ', indexprs, indpred) FROM pg_index WHERE indexrelid = n.object)
-            WHEN 'pg_proc'::regclass THEN
-                (SELECT concat_ws(' ', prosqlbody, proargdefaults) FROM pg_proc WHERE oid = n.object)
-            WHEN 'pg_type'::regclass THEN (SELECT typdefaultbin::text FROM pg_type WHERE oid = n.object)
-            WHEN 'pg_rewrite'::regclass THEN
-                (SELECT concat_ws(' ', ev_qual, ev_action) FROM pg_rewrite WHERE oid = n.object)
-            WHEN 'pg_trigger'::regclass THEN (SELECT tgqual::text FROM pg_trigger WHERE oid = n.object)
-            WHEN 'pg_policy'::regclass THEN
-                (SELECT concat_ws(' ', polqual, polwithcheck) FROM pg_policy WHERE oid = n.object)
-            END
-        FROM needed n WHERE n.object >= 16384
+    tree (root_class, root, tree) AS (
+        SELECT n.root_class, n.root, t.tree FROM needed n CROSS JOIN LATERAL (
+            SELECT k.conbin FROM pg_constraint k WHERE n.class = 'pg_constraint'::regclass AND k.oid = n.object
+            UNION ALL SELECT d.adbin FROM pg_attrdef d WHERE n.class = 'pg_attrdef'::regclass AND d.oid = n.object
+            UNION ALL SELECT v.tree FROM pg_index i, LATERAL (VALUES (i.indexprs), (i.indpred)) v(tree)
+            WHERE n.class = 'pg_class'::regclass AND i.indexrelid = n.object
+            UNION ALL SELECT v.tree FROM pg_proc p, LATERAL (VALUES (p.prosqlbody), (p.proargdefaults)) v(tree)
+            WHERE n.class = 'pg_proc'::regclass AND p.oid = n.object
+            UNION ALL SELECT t.typdefaultbin FROM pg_type t WHERE n.class = 'pg_type'::regclass AND t.oid = n.object
+            UNION ALL SELECT v.tree FROM pg_rewrite r, LATERAL (VALUES (r.ev_qual), (r.ev_action)) v(tree)
+            WHERE n.class = 'pg_rewrite'::regclass AND r.oid = n.object
+            UNION ALL SELECT t.tgqual FROM pg_trigger t WHERE n.class = 'pg_trigger'::regclass AND t.oid = n.object
+            UNION ALL SELECT v.tree FROM pg_policy p, LATERAL (VALUES (p.polqual), (p.polwithcheck)) v(tree)
+            WHERE n.class = 'pg_policy'::regclass AND p.oid = n.object
+        ) t(tree) WHERE n.object >= 16384
     ),
     foreign_code (root_class, root, problem, hint) AS (
         SELECT n.root_class, n.root,
@@ -99,8 +98,8 @@ FOREIGN_CODE = """
         WHERE NOT r.rolsuper
         UNION SELECT t.root_class, t.root,
             format('calls %s, which may run SQL of others', p.proname), 'Do without it.'
-        FROM tree t CROSS JOIN LATERAL regexp_matches(t.text, ':(?:funcid|aggfnoid|winfnoid) (\\d+)', 'g') m
-        JOIN pg_proc p ON p.oid = m[1]::oid
+        FROM tree t CROSS JOIN LATERAL unnest(discreet._tree_calls(t.tree)) AS called(function)
+        JOIN pg_proc p ON p.oid = called.function
         WHERE p.oid < 16384 AND p.provolatile <> 'i' AND p.proname <> ALL (:harmless::text[])
     )
     SELECT DISTINCT problem, hint, pg_describe_object(root_class, root, 0) AS root FROM foreign_code

@@ -14,16 +14,18 @@ from discreet.core.parser import load_parser
 from discreet.server.entry import sql_errors
 from discreet.server.mls_code import foreign_code
 from discreet.server.ops_openings import PROBLEM, WARNING, Finding, closed_schemas, definer_functions, readable_views
+from discreet.server.ops_way_in import encryption, logged_parameters, mighty_roles, passwords, row_security, way_in
 from discreet.server.plpy import Plpy, run
 
 OK = "ok"
-# what plpython/requirements.in names; what these need in turn is told only where it is wrong
+# what plpython/requirements.in and pglast-NN.in name; what these need in turn is told only where it is wrong
 DEPENDENCIES = ("pglast", "opendp", "numpy", "greenlet", "scipy")
 # how many rows and blocks a table has, how many were read, how much was written: docs/threats.md closes them
 SIDE_DOORS = (
     r"^pg_((relation|table|indexes|total_relation|database|tablespace)_size|current_wal_(insert_|flush_)?lsn|stat_get_("
     r"(xact_)?(numscans|tuples_\w+|blocks_\w+|function_\w+)|db_(tuples|blocks|blk|temp)_\w+|live_tuples|dead_tuples|"
-    r"mod_since_analyze|ins_since_vacuum|buf_\w+|slru|wal))$"
+    r"mod_since_analyze|ins_since_vacuum|buf_\w+|slru|wal|io|backend_io|backend_wal)|"
+    r"wal_summary_contents|available_wal_summaries|get_wal_summarizer_state)$"
 )
 GROUP_ROLES = (
     "discreet_curator",
@@ -41,11 +43,12 @@ def check_installation(plpy: Plpy) -> Iterable[Finding]:
 
 def findings(plpy: Plpy) -> Iterator[Finding]:
     checks: list[Callable[[Plpy], Iterator[Finding]]] = [
-        version, interpreter, dependencies, encoding, library, ledger, event_triggers, group_roles, direct_readers,
-        missing_limits, published_tables,
+        version, interpreter, dependencies, grammar, encoding, library, ledger, event_triggers, group_roles,
+        direct_readers, missing_limits, published_tables,
         divided_people, wrong_units, watching_roles, cleared_roles, hidden_readers, trigger_holders,
         foreign_triggers, foreign_code_below_views, side_doors, statement_statistics,
         definer_functions, readable_views, closed_schemas,
+        encryption, way_in, passwords, mighty_roles, row_security, logged_parameters,
     ]  # fmt: skip
     for check in checks:
         yield from check(plpy)
@@ -80,17 +83,33 @@ def package_folder() -> Path:
 
 def dependencies(plpy: Plpy) -> Iterator[Finding]:
     load_parser()
-    pinned = locked_versions(package_folder() / "requirements.lock")
+    lock = package_folder() / "requirements.lock"
+    pinned = locked_versions(lock.read_text(encoding="utf-8") if lock.exists() else "")
     for name in (*DEPENDENCIES, *sorted(pinned.keys() - set(DEPENDENCIES))):
         status, finding = dependency(name, pinned.get(name))
         if name in DEPENDENCIES or status != OK:
             yield name, status, finding
 
 
-def locked_versions(lock: Path) -> dict[str, str]:
-    """The version of each package that a lock file pins; none where there is no such file."""
-    text = lock.read_text(encoding="utf-8") if lock.exists() else ""
-    return dict(re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", text, re.MULTILINE))
+def grammar(plpy: Plpy) -> Iterator[Finding]:
+    from pglast.parser import get_postgresql_version
+
+    number = run(plpy, "SELECT current_setting('server_version_num')::int / 10000 AS major")[0]["major"]
+    parsed = get_postgresql_version()[0]
+    if parsed == number:
+        yield "grammar", OK, f"pglast parses the SQL of PostgreSQL {parsed}"
+    else:
+        yield (
+            "grammar",
+            PROBLEM,
+            f"pglast parses the SQL of PostgreSQL {parsed}, and the server is PostgreSQL {number}: "
+            "run make install again with PG_CONFIG of this server",
+        )
+
+
+def locked_versions(lock: str) -> dict[str, str]:
+    """The version of each package that the text of a lock file pins."""
+    return dict(re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", lock, re.MULTILINE))
 
 
 def dependency(name: str, pinned: str | None) -> tuple[str, str]:
@@ -376,23 +395,39 @@ def hidden_readers(plpy: Plpy) -> Iterator[Finding]:
         )
 
 
+# multilevel tables, what is hidden below them, and views over them; `beyond`: that are not multilevel tables themselves
+LABELLED = """
+    WITH RECURSIVE labelled(relation, beyond) AS (
+        SELECT each, false FROM discreet._multilevel_table m, unnest(ARRAY[m.relation::oid, m.base::oid]) each
+        UNION
+        SELECT r.ev_class, true FROM labelled l
+        JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = l.relation
+             AND d.classid = 'pg_rewrite'::regclass
+        JOIN pg_rewrite r ON r.oid = d.objid AND r.rulename = '_RETURN'
+        WHERE r.ev_class NOT IN (SELECT m.relation FROM discreet._multilevel_table m))
+"""
+
+
 def trigger_holders(plpy: Plpy) -> Iterator[Finding]:
-    """Grants by which others put triggers on multilevel tables; these do not run, but COPY FROM is refused then."""
+    """Grants by which others put triggers on multilevel tables and views over them; what is refused then."""
     rows = run(
         plpy,
-        "SELECT c.oid::regclass::text AS relation, string_agg(DISTINCT coalesce(r.rolname, 'PUBLIC'), ', ') AS grantees"
-        " FROM discreet._multilevel_table m JOIN pg_class c ON c.oid IN (m.relation, m.base)"
+        LABELLED + "SELECT c.oid::regclass::text AS relation, l.beyond,"
+        " string_agg(DISTINCT coalesce(r.rolname, 'PUBLIC'), ', ') AS grantees"
+        " FROM labelled l JOIN pg_class c ON c.oid = l.relation"
         " CROSS JOIN aclexplode(c.relacl) a LEFT JOIN pg_roles r ON r.oid = a.grantee"
         " WHERE a.privilege_type = 'TRIGGER' AND a.grantee <> c.relowner AND r.rolsuper IS NOT TRUE"
-        " GROUP BY c.oid ORDER BY 1",
+        " GROUP BY c.oid, l.beyond ORDER BY 1",
     )
     for row in rows:
-        yield (
-            "trigger holders",
-            WARNING,
-            f"TRIGGER on {row['relation']} of a multilevel table is granted to: {row['grantees']}. Their triggers do "
-            f"not run, but make COPY FROM fail: REVOKE TRIGGER ON {row['relation']} FROM {row['grantees']}",
+        told = (
+            f"TRIGGER on {row['relation']}, a view over a multilevel table, is granted to: {row['grantees']}. With a"
+            " trigger of theirs it cannot be written to"
+            if row["beyond"]
+            else f"TRIGGER on {row['relation']} of a multilevel table is granted to: {row['grantees']}. Their triggers"
+            " do not run, but make COPY FROM fail"
         )
+        yield "trigger holders", WARNING, f"{told}: REVOKE TRIGGER ON {row['relation']} FROM {row['grantees']}"
 
 
 def foreign_triggers(plpy: Plpy) -> Iterator[Finding]:
@@ -440,7 +475,7 @@ def side_doors(plpy: Plpy) -> Iterator[Finding]:
         " ARRAY(SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace"
         " AND p.proname ~ :names::text AND has_function_privilege('discreet_analyst', p.oid, 'EXECUTE') ORDER BY 1)"
         " || ARRAY(SELECT 'pg_class.' || a.attname FROM pg_attribute a WHERE a.attrelid = 'pg_class'::regclass"
-        " AND a.attname IN ('reltuples', 'relpages', 'relallvisible')"
+        " AND a.attname IN ('reltuples', 'relpages', 'relallvisible', 'relallfrozen')"
         " AND has_column_privilege('discreet_analyst', a.attrelid, a.attnum, 'SELECT') ORDER BY 1) AS seen",
         names=SIDE_DOORS,
     )[0]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from discreet.server.catalog import UNION_OF_VIEW
 from discreet.server.plpy import Plpy, run
 
 Finding = tuple[str, str, str]
@@ -57,7 +56,8 @@ READABLE = f"""{GUARDED}
            EXISTS (SELECT FROM pg_options_to_table(c.reloptions) o
                    WHERE o.option_name = 'security_barrier' AND o.option_value::boolean)
            AND NOT EXISTS (SELECT FROM pg_rewrite r
-                           WHERE r.ev_class = c.oid AND r.ev_type = '1' AND {UNION_OF_VIEW}) AS barrier
+                           WHERE r.ev_class = c.oid AND r.ev_type = '1'
+                             AND discreet._tree_is_union(r.ev_action)) AS barrier
     FROM guarded g JOIN pg_class c ON c.oid = g.relation LEFT JOIN discreet._exempt_view e ON e.view = g.relation
     WHERE c.relkind = 'm' OR e.view IS NOT NULL
     ORDER BY 1

@@ -6,10 +6,10 @@ import json
 from collections import defaultdict
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any
 
 from discreet.budget.currency import amount_limit
 from discreet.core.declarations import Dataset as Declared
+from discreet.core.syntax import SqlValue
 from discreet.core.verdicts import judges
 from discreet.ops.forecast import WINDOW, Spending
 from discreet.ops.page import Asker, Budget, Dataset, Exactness, History, Multilevel, Release, page
@@ -103,10 +103,10 @@ def moment(seconds: float) -> datetime:
 
 
 def datasets(plpy: Plpy) -> list[Dataset]:
-    steps: dict[str, list[Any]] = defaultdict(list)
+    steps: dict[str, list[SqlValue]] = defaultdict(list)
     for row in run(plpy, SPENDING, window=f"{WINDOW.days} days"):
         steps[row["dataset"]].append(row)
-    rows: dict[str, list[Any]] = defaultdict(list)
+    rows: dict[str, list[SqlValue]] = defaultdict(list)
     for row in run(plpy, DATASETS):
         rows[row["dataset"]].append(row)
     found = []
@@ -124,7 +124,7 @@ def datasets(plpy: Plpy) -> list[Dataset]:
     return found
 
 
-def spending(rows: list[Any]) -> Spending:
+def spending(rows: list[SqlValue]) -> Spending:
     """What was spent, as shares of the limit in the dataset's currency: rho adds up, its epsilon does not."""
     first = rows[0]
     declared = Declared(first["dataset"], first["epsilon_limit"], first["delta_limit"], first["accounting"])
@@ -148,7 +148,7 @@ def multilevel(plpy: Plpy, relation: str) -> Multilevel:
         return Multilevel(relation, None, {}, str(error).splitlines()[0])
 
 
-def released(row: Any) -> Release:
+def released(row: SqlValue) -> Release:
     promise = ", ".join(f"{name} = {row[name]:g}" for name in ("k", "l", "t") if row[name] is not None)
     return Release(
         row["release"], row["source"] or "", row["kind"], promise, row["published"], row["suppressed"], row["loss"],

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
-Row = Mapping[str, Any]
+from discreet.core.syntax import Json, SqlValue
+
+Row = Mapping[str, Json]
 
 
 class Result(Protocol):
@@ -25,18 +27,18 @@ class Plpy(Protocol):
     Error: type[Exception]
     SPIError: type[Exception]
 
-    def prepare(self, query: str, types: Sequence[str]) -> Any: ...
-    def execute(self, query: Any, arguments: Any = ..., limit: int = ...) -> Result: ...
-    def error(self, message: str, **fields: Any) -> NoReturn: ...
-    def warning(self, message: str, **fields: Any) -> None: ...
-    def notice(self, message: str, **fields: Any) -> None: ...
-    def log(self, message: str, **fields: Any) -> None: ...
+    def prepare(self, query: str, types: Sequence[str]) -> SqlValue: ...
+    def execute(self, query: SqlValue, arguments: SqlValue = ..., limit: int = ...) -> Result: ...
+    def error(self, message: str, **fields: SqlValue) -> NoReturn: ...
+    def warning(self, message: str, **fields: SqlValue) -> None: ...
+    def notice(self, message: str, **fields: SqlValue) -> None: ...
+    def log(self, message: str, **fields: SqlValue) -> None: ...
 
 
-PLANS: dict[tuple[str, tuple[str, ...]], Any] = {}
+PLANS: dict[tuple[str, tuple[str, ...]], SqlValue] = {}
 
 
-def prepared(plpy: Plpy, query: str, types: Sequence[str] = ()) -> Any:
+def prepared(plpy: Plpy, query: str, types: Sequence[str] = ()) -> SqlValue:
     """The plan of a statement that every question runs alike, kept for the session.
 
     PostgreSQL makes it anew where the search_path or the catalog is another.
@@ -47,7 +49,7 @@ def prepared(plpy: Plpy, query: str, types: Sequence[str] = ()) -> Any:
     return PLANS[key]
 
 
-def run(plpy: Plpy, query: str, **arguments: Any) -> Result:
+def run(plpy: Plpy, query: str, **arguments: SqlValue) -> Result:
     """Runs a statement whose parameters are written :name::type; each is sent as text and cast to its type.
 
     Where the caller's search_path holds, "text" alone could be a domain of the caller, with a CHECK to run.

@@ -5,7 +5,6 @@ All in the caller's transaction and with the caller's rights: whatever fails lea
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +13,7 @@ import numpy as np
 
 from discreet.core.declarations import given
 from discreet.core.errors import DuplicateObjectError, InvalidParameterError, UndefinedObjectError, UnsafeReleaseError
+from discreet.core.quoting import identifier
 from discreet.release import closeness, diversity, risk
 from discreet.release.classes import Ints, People, numbered, summed, with_null
 from discreet.release.hierarchy import USAGE, Hierarchy, Values
@@ -22,13 +22,12 @@ from discreet.release.problem import Claim, Table
 from discreet.release.recoding import Recoding, recode
 from discreet.server import release_guard, release_tabulation
 from discreet.server.plpy import Plpy, run
-from discreet.server.release_tabulation import Source, identifier
+from discreet.server.release_publish import Progress
+from discreet.server.release_tabulation import Readable
 
 CELL, CLASS, MAP = "pg_temp._discreet_cell", "pg_temp._discreet_class", "pg_temp._discreet_map"
 # what is written, with whose each row is
 WHOSE, PERSON, PLACE = "pg_temp._discreet_whose", "_discreet_person", "_discreet_place"
-# between two messages to who waits
-PATIENCE = 3.0
 # the planner takes the comparisons that follow equal hashes for filters, and would loop; ends with the function
 HASHED = "SELECT set_config('enable_nestloop', 'off', true)"
 NAME = """
@@ -40,7 +39,7 @@ NAME = """
 """
 
 
-def target_name(plpy: Plpy, argument: str, name: str | None, beside: Source) -> str:
+def target_name(plpy: Plpy, argument: str, name: str | None, beside: Readable) -> str:
     """The quoted name of a relation to be made; without a schema it goes where the original is."""
     found = run(plpy, NAME, name=given(argument, name), oid=beside.oid)[0]
     if not found["short"]:
@@ -50,18 +49,6 @@ def target_name(plpy: Plpy, argument: str, name: str | None, beside: Source) -> 
     if run(plpy, "SELECT WHERE to_regclass(:name::text) IS NOT NULL", name=found["name"]):
         raise DuplicateObjectError(f"{found['name']} is there already", "Choose another name, or drop it first.")
     return str(found["name"])
-
-
-class Progress:
-    """Tells now and then how far the search is."""
-
-    def __init__(self, plpy: Plpy) -> None:
-        self._plpy, self._last = plpy, time.monotonic()
-
-    def __call__(self, message: str) -> None:
-        if time.monotonic() - self._last > PATIENCE:
-            self._last = time.monotonic()
-            self._plpy.notice(message)
 
 
 @dataclass(frozen=True)
@@ -79,7 +66,7 @@ class Measured:
 
 
 def measured(
-    plpy: Plpy, table: Source, keys: list[str], sensitive: str | None, distance: str, unit: str | None
+    plpy: Plpy, table: Readable, keys: list[str], sensitive: str | None, distance: str, unit: str | None
 ) -> Measured:
     table = release_tabulation.as_seen(table, keys)
     sizes = release_tabulation.class_sizes(plpy, table, keys, unit)
@@ -111,7 +98,7 @@ def require(claim: Claim, reached: Measured) -> None:
 class Wish:
     """What is to be published of which relation."""
 
-    table: Source
+    table: Readable
     target: str
     hierarchies: Mapping[str, object]
     sensitive: str | None
@@ -193,7 +180,7 @@ def _published(wanted: Wish, claim: Claim, made: Recoding, labels: list[str], ta
     return Published(wanted.target, wanted.keys, claim.k, claim.l, wanted.sensitive, definition, labels, sizes)
 
 
-def _people(plpy: Plpy, table: Source, columns: Sequence[str], unit: str, cell_ids: Ints) -> People:
+def _people(plpy: Plpy, table: Readable, columns: Sequence[str], unit: str, cell_ids: Ints) -> People:
     """Who is in which combination."""
     shown = ", ".join(f"{identifier(name)} AS c{place}" for place, name in enumerate(columns))
     listed = ", ".join(f"c{place}" for place in range(len(columns)))
@@ -228,7 +215,7 @@ def _measured_again(plpy: Plpy, wanted: Wish, claim: Claim) -> Measured:
     return measured(plpy, whose, wanted.keys, wanted.sensitive, claim.distance, PERSON)
 
 
-def _count(plpy: Plpy, table: Source, columns: Sequence[str]) -> None:
+def _count(plpy: Plpy, table: Readable, columns: Sequence[str]) -> None:
     cells = release_tabulation.counted(table, columns, len(columns), "own")
     cells = release_tabulation.limited(cells, len(columns))
     listed = ", ".join(f"c{place}" for place in range(len(columns)))
@@ -305,7 +292,7 @@ def _write(
     plpy.execute(f"ANALYZE {wanted.target}")
 
 
-def _one_look(table: Source, name: str) -> str:
+def _one_look(table: Readable, name: str) -> str:
     """The value; where equal ones may look different, that of one row for all of its class."""
     if name not in table.many_looks:
         return f"r.{identifier(name)}"

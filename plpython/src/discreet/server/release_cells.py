@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
-from discreet.core.declarations import given
+from discreet.core.declarations import document, given
 from discreet.core.errors import DiscreetError, InvalidParameterError, LimitExceededError, UnsafeReleaseError
+from discreet.core.quoting import identifier
+from discreet.core.syntax import Json, SqlValue
 from discreet.server.plpy import Plpy, run
-from discreet.server.release_publish import Column, Source, array, quoted
+from discreet.server.release_publish import Column, Original, array
 
 MOST_CELLS = 250_000
 MISSING = "(none)"
@@ -34,13 +34,13 @@ class Cells:
         from discreet.release.dimensions import Hierarchy
 
         self.plpy = plpy
-        self.source = Source.of(plpy, relation)
+        self.source = Original.of(plpy, relation)
         self.columns = self.source.some(names, "dimensions")
         self.value = None if value is None else self.source.column(value, "value")
         if self.value is not None and self.value.category != "N":
             raise InvalidParameterError(f"column {value} holds no numbers", "Name a column of numbers as value.")
         self.total = given("total", total)
-        spec = {} if hierarchies is None else json.loads(hierarchies)
+        spec = {} if hierarchies is None else document("hierarchies", hierarchies)
         known = [column.name for column in self.columns]
         if not isinstance(spec, dict) or set(spec) - set(known):
             raise InvalidParameterError(
@@ -59,14 +59,15 @@ class Cells:
     def summed(self) -> str:
         return "1::numeric" if self.value is None else f"{self.value.quoted}::pg_catalog.numeric"
 
-    def holds_counts(self) -> bool:
+    def holds_whole_numbers(self) -> bool:
+        return self.value is not None and self.value.type in WHOLE_NUMBERS
+
+    def may_hold_counts(self) -> bool:
         """Whether the values can be numbers of people: whole numbers, one row for each cell, no column that names rows.
 
         Otherwise the rows are records, of which the values are added up: each of them is then a contributor.
         """
-        if self.value is None:
-            return True
-        if self.value.type not in WHOLE_NUMBERS:
+        if self.value is None or not self.holds_whole_numbers():
             return False
         used = {self.value.name, *(column.name for column in self.columns)}
         cell = ", ".join(column.quoted for column in self.columns)
@@ -136,7 +137,7 @@ class Cells:
             leaves[at] += int(number.scaleb(self.scale))
         self.values = all_cells(self.dimensions, leaves)
 
-    def contributions(self, contributor: Column | None, top: int) -> Iterator[tuple[tuple[int, ...], Any]]:
+    def contributions(self, contributor: Column | None, top: int) -> Iterator[tuple[tuple[int, ...], SqlValue]]:
         """Of each cell, groups and totals included, how many contribute and how much the largest do.
 
         Without a column that names them, each row is one.
@@ -152,7 +153,7 @@ class Cells:
         leaves = ", ".join(f"{self.leaf(column)} AS l{n}" for n, column in enumerate(self.columns))
         who = "row_number() OVER ()" if contributor is None else contributor.quoted
         nodes = ", ".join(f"a{n}" for n in size)
-        arguments: dict[str, Any] = {}
+        arguments: dict[str, Json] = {}
         for n, dimension in enumerate(self.dimensions):
             pairs = [(leaf, node) for leaf in range(dimension.leaves) for node in dimension.sums[leaf].nonzero()[0]]
             arguments[f"leaves{n}"] = [dimension.labels[leaf] for leaf, _ in pairs]
@@ -185,7 +186,7 @@ class Cells:
             amounts = [Fraction(row[name]) * 10**self.scale for name in ("largest", "second", "top")]
             yield tuple(row[f"a{n}"] for n in size), Contributions(row["people"], *amounts)
 
-    def write(self, release: str, values: Any, hidden: Any = None) -> None:
+    def write(self, release: str, values: SqlValue, hidden: SqlValue = None) -> None:
         """One row for each cell; a hidden one has no value. What was written is read again and compared."""
         import numpy as np
 
@@ -195,8 +196,8 @@ class Cells:
             raise InvalidParameterError(f"the release would have two columns of the same name: {', '.join(taken)}",
                                         "Rename a dimension in a view over the cells.")  # fmt: skip
         kind = "int8" if self.scale == 0 else "numeric"
-        columns = [f"{quoted(name)} pg_catalog.text NOT NULL" for name in names]
-        columns.append(f"{quoted(self.value_name)} pg_catalog.{kind}")
+        columns = [f"{identifier(name)} pg_catalog.text NOT NULL" for name in names]
+        columns.append(f"{identifier(self.value_name)} pg_catalog.{kind}")
         if hidden is not None:
             columns.append("suppressed pg_catalog.bool NOT NULL")
         self.plpy.execute(f"CREATE TABLE {release} ({', '.join(columns)})")
@@ -206,7 +207,7 @@ class Cells:
         texts = [
             None if off else str(Decimal(number).scaleb(-self.scale)) for number, off in zip(flat, gone, strict=True)
         ]
-        arguments: dict[str, Any] = {
+        arguments: dict[str, Json] = {
             f"d{axis}": [dimension.labels[node] for node in places[axis].tolist()]
             for axis, dimension in enumerate(self.dimensions)
         }
@@ -221,8 +222,8 @@ class Cells:
             texts=texts,
         )
         written = self.plpy.execute(
-            f"SELECT count(*) AS cells, count({quoted(self.value_name)}) AS shown,"
-            f" coalesce(sum({quoted(self.value_name)}), 0) AS total FROM {release}"
+            f"SELECT count(*) AS cells, count({identifier(self.value_name)}) AS shown,"
+            f" coalesce(sum({identifier(self.value_name)}), 0) AS total FROM {release}"
         )[0]
         expected = sum((number for number, off in zip(flat, gone, strict=True) if not off), 0)
         if (written["cells"], written["shown"], Decimal(written["total"]).scaleb(self.scale)) != (

@@ -7,17 +7,44 @@ from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
-from discreet.core.declarations import given, one_of
+from discreet.core.declarations import document, given, one_of
 from discreet.core.errors import InvalidParameterError, UnsafeReleaseError
+from discreet.core.syntax import Json
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy, run
 from discreet.server.release_cells import MISSING, Cells
-from discreet.server.release_publish import Progress, Source, new_table
+from discreet.server.release_publish import Original, Progress, new_table
 
 FEW_HIDDEN = 250
 MOST_SECONDS = 300
+
+
+def holds_counts(table: Cells, contributor: str | None, counts: bool | None) -> bool:
+    """Whether the value of a cell is the number of its people; `counts` is what the caller says of it.
+
+    A sum that is taken for a count is published as if so many people were behind it. So nothing is guessed: whole
+    numbers, one for each cell, may be either, and the caller must say which.
+    """
+    if table.value is None or contributor is not None:
+        if counts is not None:
+            raise InvalidParameterError(
+                "counts says what the column of values holds, where no contributor is named",
+                "Leave counts out: rows, or contributors, are counted.",
+            )
+        return table.value is None and contributor is None
+    if counts and not table.holds_whole_numbers():
+        raise InvalidParameterError(
+            f"column {table.value.name} is of type {table.value.type}, which does not count people",
+            "Cast it to bigint in a view if it holds counts, or name who contributes: contributor.",
+        )
+    if counts is None and table.may_hold_counts():
+        raise InvalidParameterError(
+            f"column {table.value.name} may hold counts or sums, which are hidden by other rules",
+            "Say counts => true if each number is that many people. If the numbers are sums, let cells be the records, "
+            "and name who contributes: contributor. With counts => false each row is one contributor.",
+        )
+    return bool(counts)
 
 
 @sql_errors
@@ -37,6 +64,7 @@ def suppress(
     protection: Decimal | None,
     total: str | None,
     audit: str | None,
+    counts: bool | None,
 ) -> str:
     import numpy as np
 
@@ -61,11 +89,11 @@ def suppress(
         )
     table = Cells(plpy, cells, names, value, hierarchies, total)
     written = new_table(plpy, release, table.source)
-    progress = Progress(plpy, "hiding cells")
+    progress = Progress(plpy)
     table.read()
     needs: dict[tuple[int, ...], Need] = {}
     broken: Counter[str] = Counter()
-    counted = contributor is None and table.holds_counts()
+    counted = holds_counts(table, contributor, counts)
     if counted:
         singles = table.values == 1
         for place in np.argwhere((table.values > 0) & (table.values < float(rules.threshold))):
@@ -83,7 +111,7 @@ def suppress(
             if found is not None:
                 needs[cell] = found[0]
                 broken.update(found[1])
-    work = Suppression(table.dimensions, table.values, needs, singles, progress)
+    work = Suppression(table.dimensions, table.values, needs, singles, progress.share("hiding cells"))
     work.run()
     left = disclosed(table.dimensions, table.values, work.hidden, needs, work.proofs)
     if left:
@@ -92,7 +120,7 @@ def suppress(
         )
     hidden = int(work.hidden.sum())
     unit = 10**table.scale
-    report: dict[str, Any] = {
+    report: dict[str, Json] = {
         "cells": int(table.values.size),
         "published": int(table.values.size) - hidden,
         "primary": len(needs),
@@ -103,7 +131,9 @@ def suppress(
     }
     if audit == "linear programs" or (audit == "auto" and hidden <= FEW_HIDDEN):
         progress.say(f"auditing {hidden} hidden cells by linear programs")
-        found_intervals = intervals_of(table.dimensions, table.values, work.hidden, progress)
+        found_intervals = intervals_of(
+            table.dimensions, table.values, work.hidden, progress.share("auditing hidden cells")
+        )
         for cell, need in needs.items():
             lower, upper = found_intervals[cell]
             slack = 1e-6 * max(1, int(table.values[cell]))
@@ -217,10 +247,10 @@ def audit_cells(
     from discreet.release.intervals import audit, is_told
     from discreet.release.published import Published
 
-    source = Source.of(plpy, cells)
+    source = Original.of(plpy, cells)
     columns = source.some(names, "dimensions")
     numbers = source.column(value, "value")
-    spec = {} if hierarchies is None else json.loads(hierarchies)
+    spec = {} if hierarchies is None else document("hierarchies", hierarchies)
     listed = ", ".join(
         f"coalesce({column.quoted}::pg_catalog.text, '{MISSING}') AS d{n}" for n, column in enumerate(columns)
     )
@@ -232,7 +262,7 @@ def audit_cells(
         given("total", total),
     )
     unit = 10**table.scale
-    found = audit(table.dimensions, table.values, table.hidden, Progress(plpy, "auditing hidden cells"))
+    found = audit(table.dimensions, table.values, table.hidden, Progress(plpy).share("auditing hidden cells"))
     answer = []
     for cell, (lower, upper) in found.items():
         labels = {each.name: each.labels[node] for each, node in zip(table.dimensions, cell, strict=True)}

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable
 from decimal import Decimal
 
-from discreet.core.declarations import at_least, given, one_of
+from discreet.core.declarations import at_least, document, given, one_of
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy
 
 
-def document(text: str | None) -> object:
-    return None if text is None else json.loads(text, parse_float=Decimal)
+def optional_document(name: str, text: str | None) -> object:
+    return None if text is None else document(name, text, Decimal)
 
 
 def listed(name: str | None) -> list[str]:
@@ -73,7 +73,7 @@ def t_closeness(
     from discreet.release.measures import Closeness
     from discreet.server import release_tabulation
 
-    wanted = Closeness.of(distance, document(hierarchy))
+    wanted = Closeness.of(distance, optional_document("hierarchy", hierarchy))
     keys, values = (
         release_tabulation.named("quasi_identifiers", quasi_identifiers),
         release_tabulation.named("sensitive", sensitive),
@@ -162,7 +162,8 @@ def anonymize(
     from discreet.server import release_anonymize, release_tabulation
 
     claim = Claim.of(k, l_wanted, t, distance, sensitive, max_suppression)
-    wanted = release_anonymize.wish(plpy, relation, release, document(quasi_identifiers), sensitive, keep, unit)
+    recoded = optional_document("quasi_identifiers", quasi_identifiers)
+    wanted = release_anonymize.wish(plpy, relation, release, recoded, sensitive, keep, unit)
     return release_tabulation.written(release_anonymize.anonymize(plpy, wanted, claim, method))
 
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.core.errors import InvalidParameterError, UndefinedColumnError, UnsafeReleaseError
+from discreet.core.quoting import identifier
 from discreet.release.classes import Ints, People, with_null
 from discreet.release.differencing import Isolated, isolated
 from discreet.release.hierarchy import INTEGERS, Values
 from discreet.release.memory import Column, Published, classes, shown
 from discreet.server import release_tabulation
 from discreet.server.plpy import Plpy, run
-from discreet.server.release_tabulation import Source, identifier
+from discreet.server.release_tabulation import Readable
 
 NAMED = 3
 WORDS = {"text", "character varying", "name"}
@@ -33,7 +34,7 @@ def remembered(plpy: Plpy, source: str) -> list[Published]:
 
 
 def remember(
-    plpy: Plpy, kind: str, table: Source, made: Published, t: float | None, report: Mapping[str, object]
+    plpy: Plpy, kind: str, table: Readable, made: Published, t: float | None, report: Mapping[str, object]
 ) -> None:
     published = {
         "release": made.release,
@@ -55,7 +56,7 @@ def remember(
     plpy.execute(plan, [release_tabulation.written(published), made.labels, sizes])
 
 
-def check(plpy: Plpy, table: Source, made: Published) -> None:
+def check(plpy: Plpy, table: Readable, made: Published) -> None:
     """Refuses a release from which an earlier one can be subtracted, so that fewer than k people are left."""
     for earlier in remembered(plpy, table.name):
         _require_comparable(plpy, table, earlier)
@@ -77,12 +78,12 @@ def check(plpy: Plpy, table: Source, made: Published) -> None:
             )
 
 
-def circumstances(table: Source, keys: Sequence[str], unit: str | None) -> dict[str, object]:
+def circumstances(table: Readable, keys: Sequence[str], unit: str | None) -> dict[str, object]:
     """What belongs to the definition of every release: by which types values are what they are, and who is a person."""
     return {"types": {name: table.types[name] for name in keys}} | ({} if unit is None else {"unit": unit})
 
 
-def _require_comparable(plpy: Plpy, table: Source, earlier: Published) -> None:
+def _require_comparable(plpy: Plpy, table: Readable, earlier: Published) -> None:
     """Raises unless the columns of an earlier release are there, and what it knows of them can be read as values.
 
     A value that no row has any more is one still: its class is empty, and nothing stands in the way of comparing it.
@@ -104,14 +105,14 @@ def _alike(type_name: str) -> str:
     return "integer" if type_name in INTEGERS else "text" if type_name in WORDS else type_name
 
 
-def _lacks(table: Source, name: str, earlier: Published) -> UndefinedColumnError:
+def _lacks(table: Readable, name: str, earlier: Published) -> UndefinedColumnError:
     return UndefinedColumnError(
         f"{table.name} has no column {identifier(name)} any more, by which {earlier.release} was made",
         "What cannot be checked is not published. Was it never given away, forget_release().",
     )
 
 
-def _incomparable(table: Source, earlier: Published, why: str) -> UnsafeReleaseError:
+def _incomparable(table: Readable, earlier: Published, why: str) -> UnsafeReleaseError:
     return UnsafeReleaseError(
         f"{table.name} cannot be compared with release {earlier.release}: {why}",
         "What cannot be checked is not published. Was it never given away, forget_release().",
@@ -134,7 +135,7 @@ def _told(each: Isolated, before: Published, now: Published, people: bool) -> st
 class Rows:
     """Combinations of all columns by which people are put into classes; and of units, where releases name them."""
 
-    table: Source
+    table: Readable
     columns: dict[str, Column]
     code_of: Mapping[str, Mapping[str, int]]
     sensitive: Ints
@@ -157,7 +158,7 @@ class Rows:
         return People.of(len(self.count), np.arange(len(self.count)), self.persons[unit])
 
 
-def _rows(plpy: Plpy, table: Source, earlier: Published, made: Published) -> Rows:
+def _rows(plpy: Plpy, table: Readable, earlier: Published, made: Published) -> Rows:
     names = list(dict.fromkeys([*made.quasi_identifiers, *earlier.quasi_identifiers]))
     by_value = {
         each.sensitive for each in (earlier, made) if each.l is not None and each.definition["method"] == "view"
@@ -190,7 +191,7 @@ def _rows(plpy: Plpy, table: Source, earlier: Published, made: Published) -> Row
 
 
 def create_view(
-    plpy: Plpy, target: str, table: Source, keys: list[str], k: int, sensitive: str | None, l_wanted: int | None,
+    plpy: Plpy, target: str, table: Readable, keys: list[str], k: int, sensitive: str | None, l_wanted: int | None,
     keep: Sequence[str], unit: str | None,
 ) -> None:  # fmt: skip
     """Window functions count each class whenever somebody reads: what the view shows is right as the data changes."""

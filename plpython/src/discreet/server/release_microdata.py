@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
 from discreet.core.declarations import given
 from discreet.core.errors import InvalidParameterError, LimitExceededError, UnsafeReleaseError
+from discreet.core.syntax import SqlValue
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy, run
-from discreet.server.release_publish import Column, Progress, Source, array, new_table
+from discreet.server.release_publish import Column, Original, Progress, array, new_table
 
 # each of which becomes some numbers of Python
 MOST_ROWS = 5_000_000
@@ -29,7 +29,7 @@ DATES = {
 class Rows:
     """The rows of a relation, copied and numbered, so that what is computed for each finds its row again."""
 
-    def __init__(self, plpy: Plpy, source: Source) -> None:
+    def __init__(self, plpy: Plpy, source: Original) -> None:
         self.plpy = plpy
         self.source = source
         names = {column.name for column in source.columns}
@@ -57,7 +57,7 @@ class Rows:
         )[0]
         return [row[f"v{n}"] for n in range(len(listed))]
 
-    def write(self, release: str, columns: str, joined: str, numbers: Iterable[Any]) -> None:
+    def write(self, release: str, columns: str, joined: str, numbers: Iterable[SqlValue]) -> None:
         """A row for each row, in an order that says nothing; `joined` is what a row gets by its number."""
         self.plpy.execute(
             f"CREATE TABLE {release} AS SELECT {self.all_columns('s')} FROM {self.source.name} s WITH NO DATA"
@@ -103,7 +103,7 @@ def microaggregate(
 
     from discreet.release.mdav import information_loss, mdav
 
-    source = Source.of(plpy, relation)
+    source = Original.of(plpy, relation)
     columns = source.some(names, "columns")
     if given("k", k) < 2:
         raise InvalidParameterError(f"k is {k}", "Give the least number of records that become alike, 2 or more.")
@@ -111,7 +111,7 @@ def microaggregate(
     numbers = [f"CASE WHEN {finite(column)} THEN {as_number(column)} ELSE 'NaN' END" for column in columns]
     written = new_table(plpy, release, source)
     rows = Rows(plpy, source)
-    progress = Progress(plpy, "grouping records")
+    pulse = Progress(plpy).share("grouping records")
     points = np.stack(
         [np.frombuffer(each, dtype=">f8").astype(np.float64) for each in rows.vectors(numbers, "float8send")], axis=1
     )
@@ -123,7 +123,7 @@ def microaggregate(
         members = np.flatnonzero(pattern_of.reshape(-1) == index)
         if pattern.any() and len(members) >= least:
             part = points[np.ix_(members, np.flatnonzero(pattern))]
-            found = mdav(part, least, progress)
+            found = mdav(part, least, pulse)
             lost += information_loss(part, found) * len(members)
             groups[members] = found + groups.max() + 1
     kept = int((groups >= 0).sum())
@@ -174,7 +174,7 @@ def swap(
 
     from discreet.release.swapping import swap as swapped
 
-    source = Source.of(plpy, relation)
+    source = Original.of(plpy, relation)
     exchanged = source.some(exchange, "exchange")
     matched = source.some(match, "match_on") if given("match_on", match) else []
     risk = source.some(quasi_identifiers, "quasi_identifiers")

@@ -6,14 +6,18 @@ They run with the rights of who calls: reading what the caller may read, writing
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from discreet.core.declarations import given
 from discreet.core.errors import DuplicateObjectError, InvalidParameterError, UndefinedColumnError
+from discreet.core.quoting import identifier
+from discreet.core.syntax import SqlValue
 from discreet.core.verdicts import judges
 from discreet.server.plpy import Plpy, run
+
+# seconds between two notices
+PATIENCE = 3.0
 
 RELATION = """
     SELECT c.oid, n.nspname AS schema, a.attname::text AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
@@ -35,7 +39,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Source:
+class Original:
     """A relation that is read. Its name is quoted where needed, as PostgreSQL prints a regclass."""
 
     name: str
@@ -43,12 +47,12 @@ class Source:
     columns: tuple[Column, ...]
 
     @classmethod
-    def of(cls, plpy: Plpy, relation: str | None) -> Source:
+    def of(cls, plpy: Plpy, relation: str | None) -> Original:
         name = given("relation", relation)
         rows = list(run(plpy, RELATION, relation=name))
         if not rows:
             raise InvalidParameterError(f"{name} has no columns", "Name a table or a view.")
-        columns = tuple(Column(row["name"], quoted(row["name"]), row["type"], row["category"]) for row in rows)
+        columns = tuple(Column(row["name"], identifier(row["name"]), row["type"], row["category"]) for row in rows)
         return cls(name, rows[0]["schema"], columns)
 
     def column(self, name: str | None, purpose: str) -> Column:
@@ -65,11 +69,7 @@ class Source:
         return listed
 
 
-def quoted(identifier: str) -> str:
-    return '"' + identifier.replace('"', '""') + '"'
-
-
-def new_table(plpy: Plpy, release: str | None, beside: Source) -> str:
+def new_table(plpy: Plpy, release: str | None, beside: Original) -> str:
     """The quoted name of a table that is not there yet; without a schema it goes to that of the source."""
     text = given("release", release)
     try:
@@ -80,32 +80,35 @@ def new_table(plpy: Plpy, release: str | None, beside: Source) -> str:
         parts = []
     if len(parts) not in (1, 2):
         raise InvalidParameterError(f"release is {text!r}, which names no table", "Give a name, or schema.name.")
-    name = ".".join(quoted(part) for part in ([beside.schema, *parts] if len(parts) == 1 else parts))
+    name = ".".join(identifier(part) for part in ([beside.schema, *parts] if len(parts) == 1 else parts))
     if run(plpy, "SELECT pg_catalog.to_regclass(:name::text) IS NOT NULL AS there", name=name)[0]["there"]:
         raise DuplicateObjectError(f"there is a relation {name} already", "Drop it, or give another name.")
     return name
 
 
 class Progress:
-    """Tells how far the work is every few seconds."""
+    """Tells now and then how far the work is."""
 
-    def __init__(self, plpy: Plpy, doing: str) -> None:
-        self._plpy = plpy
-        self._doing = doing
-        self._told = time.monotonic()
+    def __init__(self, plpy: Plpy) -> None:
+        self._plpy, self._told = plpy, time.monotonic()
 
-    def __call__(self, done: int = 0, of: int = 0) -> None:
-        now = time.monotonic()
-        if now - self._told > 5:
-            share = f": {100 * done // of} %" if of else ""
-            self._plpy.notice(f"{self._doing}{share}")
-            self._told = now
+    def __call__(self, message: str) -> None:
+        if time.monotonic() - self._told > PATIENCE:
+            self.say(message)
 
     def say(self, message: str) -> None:
         self._plpy.notice(message)
         self._told = time.monotonic()
 
+    def share(self, doing: str) -> Callable[..., None]:
+        """What a loop calls: with what is done of how much, where it knows."""
 
-def array(values: Iterable[Any]) -> str:
+        def pulse(done: int = 0, of: int = 0) -> None:
+            self(f"{doing}: {100 * done // of} %" if of else doing)
+
+        return pulse
+
+
+def array(values: Iterable[SqlValue]) -> str:
     """Whole numbers as the text of an array, which PostgreSQL reads faster than PL/Python converts a list."""
     return "{" + ",".join(map(str, values)) + "}"

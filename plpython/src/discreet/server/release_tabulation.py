@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,8 @@ from discreet.core.errors import (
     UndefinedObjectError,
     WrongObjectTypeError,
 )
+from discreet.core.quoting import identifier, literal
+from discreet.core.syntax import Json
 from discreet.release.classes import Composition, Ints, with_null
 from discreet.release.hierarchy import plain
 from discreet.release.measures import NULLS, wildcard_composition
@@ -31,7 +32,8 @@ from discreet.server.plpy import Plpy, run
 
 RELATION = """
     SELECT c.oid, quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
-           c.relkind IN ('r', 'p', 'v', 'm', 'f') AS tabular, has_schema_privilege(n.oid, 'USAGE') AS reachable
+           c.relkind IN ('r', 'p', 'v', 'm', 'f') AS tabular, has_schema_privilege(n.oid, 'USAGE') AS reachable,
+           discreet._closed_key(c.oid) AS closed_key
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid = to_regclass(:name::text)
 """
@@ -67,7 +69,7 @@ MOST_CODES = 20_000_000
 
 
 @dataclass(frozen=True)
-class Source:
+class Readable:
     """A relation that the caller may read, and the types of its columns.
 
     `many_looks` are those whose equal values may look different; `as_texts` those that are told apart by their looks.
@@ -80,11 +82,7 @@ class Source:
     as_texts: frozenset[str] = frozenset()
 
 
-def identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def source(plpy: Plpy, relation: str | None, *groups: tuple[str, Sequence[str]]) -> Source:
+def source(plpy: Plpy, relation: str | None, *groups: tuple[str, Sequence[str]]) -> Readable:
     """The relation, after a check that it has the columns of these arguments and that the caller may read them."""
     rows = run(plpy, RELATION, name=given("relation", relation))
     if not rows:
@@ -109,12 +107,17 @@ def source(plpy: Plpy, relation: str | None, *groups: tuple[str, Sequence[str]])
         raise InsufficientPrivilegeError(
             f"permission denied for {found['name']}", "Releases are made with your own rights: you need SELECT on it."
         )
+    if found["closed_key"] is not None:
+        raise InsufficientPrivilegeError(
+            f'{found["name"]} has columns that are sealed under key "{found["closed_key"]}", which is not open',
+            f"SELECT discreet.open_key('{found['closed_key']}', …) first: they would be read as NULL.",
+        )
     types = {name: row["type"] for name, row in columns.items()}
     many_looks = frozenset(name for name, row in columns.items() if row["many_looks"])
-    return Source(found["name"], int(found["oid"]), types, many_looks)
+    return Readable(found["name"], int(found["oid"]), types, many_looks)
 
 
-def as_seen(table: Source, keys: Sequence[str]) -> Source:
+def as_seen(table: Readable, keys: Sequence[str]) -> Readable:
     """The relation in the eyes of a reader, to whom values that look different are not the same."""
     return replace(table, as_texts=table.many_looks & set(keys))
 
@@ -134,7 +137,7 @@ def each_name(argument: str, names: Sequence[str | None] | None) -> list[str]:
     return [given(argument, name) for name in names or []]
 
 
-def counted(table: Source, columns: Sequence[str], keys: int, nulls: str) -> str:
+def counted(table: Readable, columns: Sequence[str], keys: int, nulls: str) -> str:
     """Counts by columns, as c0, c1 … and n. A row with a conservative NULL in the first `keys` stands alone."""
     listed = ", ".join(_groups(columns, nulls))
     return f"SELECT {listed}, count(*) AS n FROM ({_shown(table, columns, keys, nulls)}) AS t GROUP BY {listed}"
@@ -158,7 +161,7 @@ def require_few(cells: int, columns: int) -> None:
         )
 
 
-def _shown(table: Source, columns: Sequence[str], keys: int, nulls: str, unit: str | None = None) -> str:
+def _shown(table: Readable, columns: Sequence[str], keys: int, nulls: str, unit: str | None = None) -> str:
     looks = dict.fromkeys(table.as_texts, '::text COLLATE "C"')
     shown = [f"{identifier(name)}{looks.get(name, '')} AS c{place}" for place, name in enumerate(columns)]
     if nulls == "conservative":
@@ -173,7 +176,7 @@ def _groups(columns: Sequence[str], nulls: str) -> list[str]:
     return [f"c{place}" for place in range(len(columns))] + ["alone"] * (nulls == "conservative")
 
 
-def counted_people(table: Source, keys: Sequence[str], nulls: str, unit: str) -> str:
+def counted_people(table: Readable, keys: Sequence[str], nulls: str, unit: str) -> str:
     """Counts rows (n) and different people (people) by columns, as c0, c1 …: first rows by person, then persons."""
     listed = ", ".join(_groups(keys, nulls))
     return (
@@ -183,7 +186,7 @@ def counted_people(table: Source, keys: Sequence[str], nulls: str, unit: str) ->
     )
 
 
-def require_people(plpy: Plpy, table: Source, unit: str) -> None:
+def require_people(plpy: Plpy, table: Readable, unit: str) -> None:
     """Every row is somebody's: without a name it could be anybody's, also of somebody who is counted already."""
     if plpy.execute(f"SELECT FROM {table.name} WHERE {identifier(unit)} IS NULL LIMIT 1"):
         raise InvalidParameterError(
@@ -224,11 +227,11 @@ def misread(plpy: Plpy, type_name: str, texts: list[str]) -> str | None:
 def _array(texts: list[str]) -> str:
     """One literal: of a list of thousands PostgreSQL would make as many expressions."""
     elements = ",".join('"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts)
-    return "E'{" + elements.replace("\\", "\\\\").replace("'", "''") + "}'::pg_catalog.text[]"
+    return literal("{" + elements + "}") + "::pg_catalog.text[]"
 
 
 def smallest_class(
-    plpy: Plpy, table: Source, quasi_identifiers: list[str], nulls: str | None, unit: str | None
+    plpy: Plpy, table: Readable, quasi_identifiers: list[str], nulls: str | None, unit: str | None
 ) -> int | None:
     """k, or None for an empty table."""
     semantics = one_of("nulls", nulls, NULLS)
@@ -260,7 +263,7 @@ class Tabulated:
 
 def tabulate(
     plpy: Plpy,
-    table: Source,
+    table: Readable,
     quasi_identifiers: list[str],
     sensitive: list[str],
     nulls: str | None,
@@ -296,14 +299,14 @@ def tabulate(
     return Tabulated(compositions, [cells.get(f"texts{place}") or [] for place in range(keys, len(columns))])
 
 
-def _cells(found: Mapping[str, Any], place: int, per_class: Ints) -> tuple[Ints, Ints, int]:
+def _cells(found: Mapping[str, Json], place: int, per_class: Ints) -> tuple[Ints, Ints, int]:
     packed = unpacked(found[f"packed{place}"], per_class)
     code, values = with_null((packed >> ROWS_BITS) - 1, int(found[f"values{place}"]))
     return code, packed & ((1 << ROWS_BITS) - 1), values
 
 
 def _tabulate_people(
-    plpy: Plpy, table: Source, quasi_identifiers: list[str], sensitive: str, nulls: str, texts: bool, unit: str
+    plpy: Plpy, table: Readable, quasi_identifiers: list[str], sensitive: str, nulls: str, texts: bool, unit: str
 ) -> tuple[Composition, list[str]] | None:
     """The classes by one column. Rows of a person are put together twice: by class and value, and by class alone."""
     keys = len(quasi_identifiers)
@@ -391,7 +394,7 @@ More = Mapping[int, tuple[str, list[str]]]
 
 
 def coded(
-    plpy: Plpy, table: Source, columns: Sequence[str], texts: bool = False, more: More = MappingProxyType({})
+    plpy: Plpy, table: Readable, columns: Sequence[str], texts: bool = False, more: More = MappingProxyType({})
 ) -> Coded:
     plpy.execute(MEMORY)
     cells = limited(counted(table, columns, len(columns), "own"), len(columns))
@@ -406,7 +409,7 @@ class Sizes:
     rows: int
 
 
-def class_sizes(plpy: Plpy, table: Source, keys: Sequence[str], unit: str | None = None) -> Sizes:
+def class_sizes(plpy: Plpy, table: Readable, keys: Sequence[str], unit: str | None = None) -> Sizes:
     cells = counted(table, keys, len(keys), "own") if unit is None else counted_people(table, keys, "own", unit)
     size = "n" if unit is None else "people"
     rows = plpy.execute(

@@ -256,7 +256,12 @@ def put_in_place(plpy: Plpy, table: Table, what: str, triggers: list[str], made:
                 f"{what} cannot be used: {str(error).removeprefix('SPIError: ')}",
                 "It must be a truth value; a limit must not depend on clock or settings.",
             ) from None
-    foreign = run(plpy, FOREIGN_CODE, oid=table.oid, names=triggers)
+    refuse_foreign_code(plpy, table.oid, what, triggers)
+
+
+def refuse_foreign_code(plpy: Plpy, oid: int, what: str, triggers: list[str]) -> None:
+    """Whether what PostgreSQL made of the condition of a trigger runs code that is not its own."""
+    foreign = run(plpy, FOREIGN_CODE, oid=oid, names=triggers)
     if foreign:
         raise InvalidRuleError(
             f"{what} uses {foreign[0]['described']}, which is not PostgreSQL's own",

@@ -2,14 +2,15 @@
 
 Planning a query may run code of who owns a table (see extension/gate_run.c). So it runs in the name of the owner: a
 role that is no superuser, and the only such one among the owners of the protected tables, of their parts, and of public
-tables that carry code. Other public tables belong to curators (gate_trusted.py) and have nothing to run.
+tables that carry code. Other public tables belong to curators (trusted.py) and have nothing to run.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from discreet.core.errors import RefusedShapeError
+from discreet.core.syntax import Json
 from discreet.worker.session import Session, SessionError, Statement, kept, run
 
 # Nothing but pg_catalog is in the search path. The first object that is not PostgreSQL's own has the number 16384.
@@ -46,11 +47,11 @@ UNREADABLE = """
 """
 
 
-def acting_role(session: Session, relations: list[dict[str, Any]]) -> int:
+def acting_role(session: Session, relations: list[dict[str, Json]]) -> int:
     """The role that reads these relations; 0: a superuser may, as the extension's owner is one."""
     names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
     protected = [relation["protection"] is not None for relation in relations]
-    owners = session.execute(kept(OWNERS, "text[]", "text[]", "bool[]"), [*names, protected])
+    owners = session.execute(Statement(OWNERS, ("text[]", "text[]", "bool[]")), [*names, protected])
     if len(owners) == 0:
         return 0
     if len(owners) > 1:
@@ -67,7 +68,7 @@ def acting_role(session: Session, relations: list[dict[str, Any]]) -> int:
             f" for which code of {owner['name']} runs",
             "Ask about it alone, or let a DBA drop the function, index or constraint of the other table.",
         )
-    unreadable = session.execute(kept(UNREADABLE, "text[]", "text[]", "oid"), [*names, owner["owner"]])
+    unreadable = session.execute(Statement(UNREADABLE, ("text[]", "text[]", "oid")), [*names, owner["owner"]])
     if len(unreadable) > 0:
         table = unreadable[0]
         if table["denied"]:

@@ -10,9 +10,9 @@ nothing there.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from discreet.core.errors import RefusedShapeError
+from discreet.core.syntax import Json
 from discreet.worker.session import Session, Statement
 
 CHANGED = """
@@ -26,7 +26,7 @@ DISTRIBUTED = """
 """
 
 
-def refuse_what_does_not_hold(session: Session, relations: Iterable[dict[str, Any]]) -> None:
+def refuse_what_does_not_hold(session: Session, relations: Iterable[dict[str, Json]]) -> None:
     if not session.facts["citus"]:
         return
     distributed = False
@@ -47,5 +47,5 @@ def refuse_what_does_not_hold(session: Session, relations: Iterable[dict[str, An
         )
 
 
-def refuse(relation: dict[str, Any], why: str, hint: str) -> None:
+def refuse(relation: dict[str, Json], why: str, hint: str) -> None:
     raise RefusedShapeError(f"{relation['schema']}.{relation['name']} is {why}", hint)

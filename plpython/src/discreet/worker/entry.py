@@ -9,19 +9,23 @@ from functools import partial
 
 from discreet.core.declarations import given
 from discreet.core.errors import RefusedShapeError
+from discreet.core.quoting import identifier
+from discreet.core.syntax import SqlValue
 from discreet.dp.price import parse_epsilon
 from discreet.dp.wire import released
 from discreet.gate.column_names import unique_names
 from discreet.gate.finish import finished_sql, json_sql
-from discreet.gate.values import identifier
-from discreet.worker.audited import audit_state
-from discreet.worker.explain import explain
-from discreet.worker.gate import Gate
+from discreet.gate.wish import Wish, wish_of
+from discreet.worker.answers import answer, columns, lint, open_cursor
+from discreet.worker.asker import Asker
+from discreet.worker.audit_history import audit_state
+from discreet.worker.explain import explain, explain_text
 from discreet.worker.messages import parameter
 from discreet.worker.selftest import PASSED_OF, findings
 from discreet.worker.session import Finish, Session
-from discreet.worker.statement import check_questions
-from discreet.worker.suggest import BoundsGate
+from discreet.worker.statement import check_questions, check_view
+from discreet.worker.suggest_bounds import suggested_bounds
+from discreet.worker.suggest_rows import suggested_rows
 
 Texts = Sequence[str | None]
 
@@ -34,45 +38,73 @@ def query(
     fresh: bool,
     accuracy: Decimal | None,
     with_error: bool,
+    sample: Decimal | None,
+    as_of: str | None,
 ) -> Finish:
     types = session.types
     if types is None:
         raise RefusedShapeError(
             "the columns of the answer have no names", "SELECT * FROM discreet.query(…) AS t(dept text, count bigint)."
         )
-    gate = Gate(session, partial(finished_sql, types=types))
-    return gate.answer(sql, epsilon, params, fresh, accuracy, with_error)
+    wish = wish_of(epsilon, accuracy, params, with_error, fresh, sample, as_of)
+    return answer(session, sql, wish, partial(finished_sql, types=types))
 
 
 def query_json(
     session: Session, sql: str, epsilon: Decimal | None, params: list[str | None] | None, fresh: bool
 ) -> Finish:
-    return Gate(session, json_sql).answer(sql, epsilon, params, fresh)
+    return answer(session, sql, wish_of(epsilon, None, params, fresh=fresh), json_sql)
 
 
 def ask(session: Session, sql: str, epsilon: Decimal | None, cursor_name: str | None) -> list[Texts]:
     cursor = given("cursor_name", cursor_name)
-    Gate(session).opened(sql, epsilon, cursor)
+    open_cursor(session, sql, Wish(epsilon), cursor)
     return [[cursor]]
 
 
 def answer_columns(session: Session, sql: str, epsilon: Decimal | None) -> list[Texts]:
     if epsilon is not None:  # a view keeps it, and would be refused whenever it is read
         parse_epsilon(epsilon)
-    names, types = zip(*Gate(session).columns(sql), strict=True)
-    columns = zip(unique_names(names), types, strict=True)
-    return [[", ".join(f"{identifier(name)} {type_name}" for name, type_name in columns)]]
+    names, types = zip(*columns(session, sql), strict=True)
+    shown = zip(unique_names(names), types, strict=True)
+    return [[", ".join(f"{identifier(name)} {type_name}" for name, type_name in shown)]]
 
 
 def suggest_bounds(
     session: Session, relation: str | None, column_name: str | None, epsilon: Decimal | None
 ) -> list[Texts]:
-    lower, upper = BoundsGate(session, relation, column_name).bounds(epsilon)
+    lower, upper = suggested_bounds(session, relation, column_name, epsilon)
     return [[f"[{lower:f},{upper:f}]"]]
+
+
+def suggest_rows(
+    session: Session, relation: str | None, unit: str | None, dataset: str | None, epsilon: Decimal | None
+) -> list[Texts]:
+    rows, cut = suggested_rows(session, relation, unit, dataset, epsilon)
+    return texts([(rows, rows, rows, cut)])
+
+
+def synthesize(
+    session: Session, relations: list[str | None] | None, releases: SqlValue, *others: SqlValue
+) -> list[Texts]:
+    # numpy, which most workers never need
+    from discreet.worker.synthesis import synthesized
+    from discreet.worker.synthesis_request import Request
+
+    return [[json.dumps(synthesized(session, Request.of(relations, releases, *others)))]]
+
+
+def synthesize_one(session: Session, relation: str | None, release: str | None, *others: SqlValue) -> list[Texts]:
+    return synthesize(session, [relation], [release], *others)
 
 
 def checked(session: Session, questions: str) -> list[Texts]:
     check_questions(session, questions)
+    return []
+
+
+def view_checked(session: Session, question: str) -> list[Texts]:
+    check_view(session, question)
     return []
 
 
@@ -87,11 +119,18 @@ ENTRIES: Mapping[str, Callable[..., Sequence[Texts] | Finish]] = {
     "ask": ask,
     "answer_columns": answer_columns,
     "suggest_bounds": suggest_bounds,
+    "suggest_rows": suggest_rows,
+    "synthesize": synthesize,
+    "synthesize_one": synthesize_one,
     "explain": lambda session, sql, epsilon: [[json.dumps(explain(session, sql, epsilon))]],
-    "lint": lambda session, sql: texts(Gate(session).lint(sql)),
+    "explain_text": lambda session, sql, epsilon, params, as_of: [
+        [explain_text(session, sql, wish_of(epsilon, None, params, as_of=as_of))]
+    ],
+    "lint": lambda session, sql: texts(lint(session, sql)),
     "check_questions": checked,
+    "check_view": view_checked,
     "release": lambda session, function, totals: [[released(function, totals)]],
-    "audit_state": lambda session, relation: texts(audit_state(Gate(session), relation)),
+    "audit_state": lambda session, relation: texts(audit_state(Asker(session), relation)),
     "selftest": lambda session: texts(
         (item, status, finding, PASSED_OF[status]) for item, status, finding in findings(session)
     ),

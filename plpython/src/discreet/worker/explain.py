@@ -7,16 +7,25 @@ at for a curator alone, and only those of tables that are the curator's own.
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from discreet.core.errors import DiscreetError
-from discreet.worker import personal
+from discreet.core.syntax import Json, SqlValue
+from discreet.dp.exact import decimal_text
+from discreet.gate.clamping import bounded_columns, clamping_sql
+from discreet.gate.readable import readable
+from discreet.gate.schema import schema_from_json
+from discreet.gate.wish import Wish
 from discreet.worker.acting import acting_role, run_as
-from discreet.worker.audited import AuditedAsked, explained
-from discreet.worker.gate import Asked, Gate, Wish, decimal_text
+from discreet.worker.asker import Asker
+from discreet.worker.gate import admitted, understood
+from discreet.worker.meaning import Meaning
+from discreet.worker.policy import Asking, TextPolicy
 from discreet.worker.session import Session, run
+from discreet.worker.telling import refusal
+from discreet.worker.text import TextQuestion
 
 OWNED = """
     SELECT pg_catalog.pg_has_role(discreet._caller(), c.relowner, 'USAGE') AS owned
@@ -25,78 +34,56 @@ OWNED = """
 """
 
 
-def explain(session: Session, sql: str, epsilon: Decimal | None) -> dict[str, Any]:
+def explain(session: Session, sql: str, epsilon: Decimal | None) -> dict[str, Json]:
     """Price and exactness, or the refusal."""
-    gate = Gate(session)
-    with gate.own_search_path() as path:
+    asker = Asker(session)
+    with asker.own_search_path() as path:
+        question = TextQuestion(asker, path, Asking(sql, Wish(epsilon)))
         try:
-            asked = gate.question(sql, Wish(epsilon), path)
+            policy = understood(asker, question)
         except DiscreetError as error:
             return {"refused": refusal(error)}
-        if isinstance(asked, AuditedAsked):
-            return explained(
-                gate, asked, lambda: for_everybody(gate, gate.question(sql, Wish(epsilon, noisily=True), path))
-            )
-        told = for_everybody(gate, asked)
-        if gate.caller_is_curator():
-            told |= for_curators(gate, asked) | {"clamped": clamped(session, *gate.resolved(sql, path))}
+        told = for_everybody(asker, question, policy)
+        for_curators = policy.explained_to_curators()
+        if for_curators and asker.is_curator():
+            told |= for_curators | {"clamped": clamped(session, question.tree(), meaning_of(asker, question))}
         return told
 
 
-def for_everybody(gate: Gate, asked: Asked) -> dict[str, Any]:
-    from discreet.gate.exactness import exactness, groups_told
-
-    plan, terms = asked.plan, asked.terms
-    # an answer in the store was paid for: whether it is there is history, and whoever may ask may have it
-    stored = gate.recalled(asked) is not None
-    return (
-        {
-            "dataset": plan.dataset.name,
-            "epsilon": decimal_text(asked.epsilon),
-            "delta": decimal_text(asked.delta),
-            "accounting": plan.dataset.accounting,
-            "measurements": len(plan.measurements),
-            "outputs": [found.told() for found in exactness(plan, terms)],
-            "groups": groups_told(plan, terms),
-            "stored": stored,
-        }
-        | ({} if stored else shortage(gate, asked))
-        | ({} if gate.label is None else {"label": gate.label.text})
-        | (personal.told(plan.personal) if plan.personal is not None else {})
-    )
+def explain_text(session: Session, sql: str, wish: Wish) -> str:
+    """The same as one readable text."""
+    asker = Asker(session)
+    with asker.own_search_path() as path:
+        question = TextQuestion(asker, path, Asking(sql, wish))
+        try:
+            policy = understood(asker, question)
+        except DiscreetError as error:
+            return readable({"refused": refusal(error)}, None)
+        return policy.as_text(for_everybody(asker, question, policy))
 
 
-def shortage(gate: Gate, asked: Asked) -> dict[str, Any]:
-    """The refusal, where the limits do not leave the price."""
-    try:
-        gate.refuse_shortage([gate.due(asked)])
-    except DiscreetError as error:
-        return {"refused": refusal(error)}
-    return {}
+def for_everybody(asker: Asker, question: TextQuestion, policy: TextPolicy) -> dict[str, Json]:
+    """What the policy tells, and the noisy one where it would stand in."""
+    told = policy.explained()
+    if "refused" in told and policy.may_decline:
+        try:
+            told["fallback"] = admitted(asker, question.noisily()).explained()
+        except DiscreetError as error:
+            told["fallback"] = {"refused": refusal(error)}
+    return told
 
 
-def refusal(error: DiscreetError) -> dict[str, Any]:
-    return {"code": error.sqlstate, "message": error.message, "hint": error.hint}
+def meaning_of(asker: Asker, question: TextQuestion) -> dict[str, Json]:
+    """What its names mean: a copy, which the caller may change."""
+    return deepcopy(Meaning(asker, question.names()).described.meaning)
 
 
-def for_curators(gate: Gate, asked: Asked) -> dict[str, Any]:
-    from discreet.gate.exactness import sensitivities
-
-    return {
-        "native_sql": [statement.sql for statement in gate.statements(asked, 0)],
-        "sensitivities": sensitivities(asked.plan, asked.terms),
-    }
-
-
-def clamped(session: Session, tree: Any, described: dict[str, Any]) -> list[dict[str, Any]]:
+def clamped(session: Session, tree: SqlValue, described: dict[str, Json]) -> list[dict[str, Json]]:
     """The share of values that clamping cuts, of every bounded column that the question uses, over the whole table.
 
     Exact numbers: only the owner of a table, who may read it anyway, is told.
     """
-    from discreet.gate.clamping import bounded_columns, clamping_sql
-    from discreet.gate.schema import schema_from_json
-
-    told: list[dict[str, Any]] = []
+    told: list[dict[str, Json]] = []
     for relation, columns in bounded_columns(tree, schema_from_json(described)):
         names = [f"{relation.schema}.{relation.name}.{column.name}" for column in columns]
         owned = run(session, OWNED, schema=relation.schema, name=relation.name)

@@ -7,9 +7,9 @@ reads is done here, in the transaction of the step under way, unless the ledger 
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from discreet.core import codes
+from discreet.core.syntax import Json, SqlValue
 from discreet.server.plpy import Plpy, prepared
 from discreet.worker.session import Session, SessionError
 
@@ -26,7 +26,7 @@ UNREACHABLE = (
 )
 
 
-def call_ledger(session: Session, operation: str, request: dict[str, Any]) -> Any:
+def call_ledger(session: Session, operation: str, request: dict[str, Json]) -> SqlValue:
     """What the ledger answers. Its refusals are raised; it has written them down."""
     if operation in GIVING and session.facts["explained"]:
         raise SessionError(

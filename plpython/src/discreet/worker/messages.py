@@ -9,7 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+
+from discreet.core.syntax import SqlValue
 
 LENGTH = struct.Struct("!i")
 NULL = LENGTH.pack(-1)
@@ -64,11 +65,13 @@ class Reader:
         return chr(self._message[self._at - 1])
 
     def taken(self) -> bytes | None:
-        length = self.number()
+        (length,) = LENGTH.unpack_from(self._message, self._at)
+        begin = self._at + LENGTH.size
         if length < 0:
+            self._at = begin
             return None
-        self._at += length
-        return self._message[self._at - length : self._at]
+        self._at = end = begin + length
+        return self._message[begin:end]
 
     def text(self) -> str | None:
         value = self.taken()
@@ -77,7 +80,7 @@ class Reader:
     def rest(self) -> bytes:
         return self._message[self._at :]
 
-    def value(self, type_number: int) -> Any:
+    def value(self, type_number: int) -> SqlValue:
         """A value of an SQL type, as PL/Python would give it."""
         value = self.taken()
         if value is None:
@@ -90,7 +93,7 @@ class Reader:
 
 
 # by pg_type.oid: what is not a text in Python
-VALUES: Mapping[int, Callable[[bytes], Any]] = {
+VALUES: Mapping[int, Callable[[bytes], SqlValue]] = {
     16: b"t".__eq__,
     17: bytes,
     20: int,
@@ -112,10 +115,11 @@ ELEMENTS: Mapping[int, int] = {
     1028: 26,
     1003: 19,
     1231: 1700,
+    2210: 2205,
 }
 
 
-def parameter(value: Any) -> str | None:
+def parameter(value: SqlValue) -> str | None:
     """A value as PostgreSQL's input functions read it."""
     if value is None or isinstance(value, str):
         return value
@@ -128,7 +132,7 @@ def parameter(value: Any) -> str | None:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _element(value: Any) -> str:
+def _element(value: SqlValue) -> str:
     if isinstance(value, list | tuple):
         return str(parameter(value))
     text = parameter(value)

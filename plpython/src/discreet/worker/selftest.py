@@ -5,12 +5,24 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any
+from copy import deepcopy
 
 from discreet.core.errors import DiscreetError
+from discreet.core.quoting import identifier
+from discreet.core.syntax import Json
+from discreet.gate.neighbours import Totals, busiest_sql, excess, without
+from discreet.gate.parse import parse
+from discreet.gate.plan import Plan
+from discreet.gate.plan import plan as planned
+from discreet.gate.run import statements
+from discreet.gate.schema import schema_from_json
 from discreet.worker.acting import acting_role, run_as
-from discreet.worker.gate import Gate
+from discreet.worker.asker import Asker
+from discreet.worker.meaning import Meaning
+from discreet.worker.policy import Asking
 from discreet.worker.session import Session
+from discreet.worker.text import TextQuestion
+from discreet.worker.totals import rows
 
 PASSED, FAILED, NOT_TRIED = "passed", "failed", "not tried"
 # for scripts: what was not tried is neither
@@ -120,8 +132,11 @@ def chain(session: Session) -> Iterator[Finding]:
     if not len(rows):
         yield "chain", NOT_TRIED, "there is no dataset, so no log"
     for row in rows:
+        # events of multilevel tables have a chain of their own
+        events = "events" if row["dataset"] is None else "charges"
+        name = "multilevel tables" if row["dataset"] is None else row["dataset"]
         where = "" if row["label"] is None else f" at {row['label']}"
-        yield f"chain of {row['dataset']}{where}", judged(row["intact"]), f"{row['charges']} charges: {row['finding']}"
+        yield f"chain of {name}{where}", judged(row["intact"]), f"{row['charges']} {events}: {row['finding']}"
 
 
 def privileges(session: Session) -> Iterator[Finding]:
@@ -158,12 +173,9 @@ def neighbours(session: Session) -> Iterator[Finding]:
 
 
 def moved_by_one(session: Session, schema: str, name: str) -> Iterator[tuple[str, str]]:
-    gate = Gate(session)  # loads the parser, which the modules of the gate import
-
-    from discreet.gate.neighbours import busiest_sql, excess, without
-
-    with gate.own_search_path():
-        plans, refusals, relations = whole_questions(gate, schema, name)
+    asker = Asker(session)
+    with asker.own_search_path():
+        plans, refusals, relations = whole_questions(asker, schema, name)
         role = acting_role(session, relations)
         findings = []
         for plan in plans:
@@ -184,21 +196,18 @@ def moved_by_one(session: Session, schema: str, name: str) -> Iterator[tuple[str
 
 
 def whole_questions(
-    gate: Gate, schema: str, name: str
-) -> tuple[list[Any], list[tuple[str, str]], list[dict[str, Any]]]:
+    asker: Asker, schema: str, name: str
+) -> tuple[list[Plan], list[tuple[str, str]], list[dict[str, Json]]]:
     """Plans for the number of rows and the sum of each bounded column, of the whole table and by each declared key;
     which of these questions are refused, and why."""
-    from discreet.gate.plan import plan as planned
-    from discreet.gate.schema import schema_from_json
-    from discreet.gate.values import identifier
-
     table = f"{identifier(schema)}.{identifier(name)}"
-    tree, described = gate.resolved(f"SELECT count(*) FROM {table}", ())
+    question = TextQuestion(asker, (), Asking(f"SELECT count(*) FROM {table}"))
+    described = deepcopy(Meaning(asker, question.names()).described.meaning)
     for relation in described["relations"]:
         if relation["protection"] is not None:
             relation["protection"]["may_ask"] = True  # the owner may read it anyway
     known = schema_from_json(described)
-    plans = [planned(tree, known, frozenset())]
+    plans = [planned(question.tree(), known, frozenset())]
     columns = [column for column in described["relations"][0]["columns"] if not column["hidden"]]
     numbers = [column for column in columns if column["lower"] is not None and column["type"] in NUMBERS]
     sums = [f"sum({identifier(column['name'])})" for column in numbers]
@@ -208,17 +217,13 @@ def whole_questions(
     refusals = []
     for text in texts:
         try:
-            plans.append(planned(gate.resolved(text, ())[0], known, frozenset({"sum", "count"})))
+            plans.append(planned(parse(text), known, frozenset({"sum", "count"})))
         except DiscreetError as error:
             refusals.append((text, error.message))
     return plans, refusals, described["relations"]
 
 
-def exact_totals(session: Session, plan: Any, keys: tuple[int, ...], role: int, seed: int) -> Any:
-    from discreet.gate.neighbours import Totals
-    from discreet.gate.run import statements
-    from discreet.worker.totals import rows
-
+def exact_totals(session: Session, plan: Plan, keys: tuple[int, ...], role: int, seed: int) -> Totals:
     found = Totals(keys, defaultdict(dict), defaultdict(dict))
     for statement in statements(plan, keys, seed):
         for values in rows(session, statement, role):

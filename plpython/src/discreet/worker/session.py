@@ -6,13 +6,15 @@ The gate's code does not notice: it runs in a greenlet of its own.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from greenlet import getcurrent
 
+from discreet.core.syntax import Json, SqlValue
 from discreet.server.plpy import Plpy
 from discreet.worker.messages import Reader, Writer, parameter
 
@@ -56,12 +58,12 @@ class Rows:
 
     names: tuple[str, ...]
     types: tuple[int, ...]
-    rows: list[dict[str, Any]] = field(repr=False)
+    rows: list[dict[str, Json]] = field(repr=False)
 
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+    def __iter__(self) -> Iterator[Mapping[str, Json]]:
         return iter(self.rows)
 
-    def __getitem__(self, index: int) -> Mapping[str, Any]:
+    def __getitem__(self, index: int) -> Mapping[str, Json]:
         return self.rows[index]
 
     def __len__(self) -> int:
@@ -86,7 +88,8 @@ class Session:
     """Plpy, and the facts that the session sent with its question. `worker`: the plpy of the worker itself.
 
     `worker_catalog` and `catalog` are versions of the catalogs: as the step under way sees them, and as the session saw
-    them after its last statement.
+    them after its last statement. `meanwhile`: work that the worker can do, in small parts, while the session
+    runs statements.
     """
 
     Error: type[Exception] = SessionError
@@ -98,6 +101,7 @@ class Session:
         self.worker, self.facts, self.types = worker, facts, types
         self.worker_catalog, self.catalog = worker_catalog, facts.get("catalog")
         self._notices: list[tuple[str, str]] = []
+        self.meanwhile: Iterator[None] | None = None
 
     # -- plpy
 
@@ -105,26 +109,30 @@ class Session:
         """Nothing is sent before the statement is run."""
         return Statement(query, tuple(types))
 
-    def execute(self, query: Any, arguments: Any = (), limit: int = 0) -> Rows:
+    def execute(self, query: SqlValue, arguments: SqlValue = (), limit: int = 0) -> Rows:
         statement = Statement(query) if isinstance(query, str) else query
         (rows,) = self.execute_all([(statement, arguments)])
         return rows
 
-    def notice(self, message: str, **fields: Any) -> None:
+    def notice(self, message: str, **fields: SqlValue) -> None:
         self._notices.append(("N", message))
 
-    def warning(self, message: str, **fields: Any) -> None:
+    def warning(self, message: str, **fields: SqlValue) -> None:
         self._notices.append(("W", message))
 
-    def log(self, message: str, **fields: Any) -> None:
+    def tell_answer(self, answer: Mapping[str, Json]) -> None:
+        """What the view last_answer shows from now on."""
+        self._notices.append(("A", json.dumps(answer)))
+
+    def log(self, message: str, **fields: SqlValue) -> None:
         self._notices.append(("L", message[:LONGEST_LOG]))
 
-    def error(self, message: str, **fields: Any) -> NoReturn:
+    def error(self, message: str, **fields: SqlValue) -> NoReturn:
         raise SessionError(fields.get("sqlstate", "XX000"), message, fields.get("hint"))
 
     # -- what a session can do
 
-    def execute_all(self, calls: Sequence[tuple[Statement, Sequence[Any]]]) -> list[Rows]:
+    def execute_all(self, calls: Sequence[tuple[Statement, Sequence[SqlValue]]]) -> list[Rows]:
         """Runs statements one after the other; the first that fails is raised, and ends it."""
         message = self.writer().letter("X").number(len(calls))
         for statement, arguments in calls:
@@ -168,9 +176,9 @@ class Session:
         return Reader(reply)
 
 
-def run(session: Session, query: str, **arguments: Any) -> Rows:
+def run(session: Session, query: str, **arguments: SqlValue) -> Rows:
     """Runs a statement whose parameters are written :name::type; each is sent as text and cast to its type."""
-    values: list[Any] = []
+    values: list[SqlValue] = []
     types: list[str] = []
     for name, value in arguments.items():
         mark = f":{name}::"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
+from discreet.core.errors import UndefinedObjectError
+from discreet.core.syntax import Json
 from discreet.gate.finish import finished_sql, rows_sql
-from discreet.worker.audited import AuditedAsked
-from discreet.worker.gate import Gate, wish_of
+from discreet.gate.wish import Wish, wish_of
+from discreet.worker.asker import Asker
+from discreet.worker.gate import understood
+from discreet.worker.policy import Asking
 from discreet.worker.session import Session
+from discreet.worker.text import TextQuestion
 
 
 def check_questions(session: Session, questions: str) -> None:
@@ -21,31 +26,41 @@ def check_questions(session: Session, questions: str) -> None:
     """
     asked_for = json.loads(questions)
     dues = [due for question in asked_for if (due := checked(session, question)) is not None]
-    gate = Gate(session)
-    with gate.own_search_path():
-        text = "; ".join(str(question["sql"]) for question in asked_for)
-        gate.refusable(text, lambda: gate.refuse_shortage(dues))
+    asker = Asker(session)
+    text = "; ".join(str(question["sql"]) for question in asked_for)
+    with asker.own_search_path(), asker.refusals_written_down(text):
+        asker.refuse_shortage(dues)
 
 
-def checked(session: Session, question: dict[str, Any]) -> dict[str, Any] | None:
+def check_view(session: Session, question: str) -> None:
+    """Raises, and writes down, the refusal of a question that is made of the definition of a view.
+
+    Tables and views that are not committed yet cannot be looked at: then the view is checked when it is asked about.
+    """
+    asker = Asker(session)
+    with asker.own_search_path() as path, suppress(UndefinedObjectError), asker.refusals_written_down(question):
+        understood(asker, TextQuestion(asker, path, Asking(question, Wish(None))))
+
+
+def checked(session: Session, question: dict[str, Json]) -> dict[str, Json] | None:
     """What a question costs; None where nothing is to be paid, or the audit decides."""
     types, sql = question["types"], question["sql"]
-    gate = Gate(session, partial(finished_sql, types=types) if types else rows_sql)
-    with gate.own_search_path() as path:
-
-        def ask() -> Any:
+    asker = Asker(session)
+    with asker.own_search_path() as path:
+        with asker.refusals_written_down(sql):
             wish = wish_of(
                 number(question.get("epsilon")),
                 number(question.get("accuracy")),
                 question.get("params"),
                 bool(question.get("with_error")),
+                bool(question.get("fresh")),
+                number(question.get("sample")),
+                question.get("as_of"),
             )
-            return gate.question(sql, wish, path)
-
-        asked = gate.refusable(sql, ask)
-        if isinstance(asked, AuditedAsked) or (not question.get("fresh") and gate.recalled(asked) is not None):
-            return None
-        return gate.due(asked) | {"key": asked.key, "fresh": bool(question.get("fresh"))}
+            asking = Asking(sql, wish, partial(finished_sql, types=types) if types else rows_sql)
+            policy = understood(asker, TextQuestion(asker, path, asking))
+        charge = policy.price()
+        return None if charge is None else charge.due
 
 
 def number(text: str | None) -> Decimal | None:

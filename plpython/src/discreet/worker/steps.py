@@ -1,7 +1,8 @@
 """The steps of a gate worker: each takes a message, and gives the next one.
 
 A conversation is a greenlet. It runs until it needs its session or the ledger, and is kept until the reply comes; the
-worker serves others meanwhile. Nothing is kept of a conversation that has ended, however it ended.
+worker serves others meanwhile. Nothing is kept of a conversation that has ended, however it ended. A step that takes
+too long, whose session has left, or whose worker is to end, is interrupted wherever it is (server/interrupts.py).
 """
 
 from __future__ import annotations
@@ -11,15 +12,24 @@ import traceback
 from greenlet import GreenletExit, greenlet
 
 from discreet.core.errors import DiscreetError
+from discreet.server.interrupts import Interruptible, watch_for_interrupts
 from discreet.server.plpy import Plpy
 from discreet.worker.entry import ENTRIES
 from discreet.worker.messages import Reader
 from discreet.worker.session import Finish, Session, SessionError
 
 # senders and receivers of messages, as extension/worker_gate.c knows them
-ABANDONED, LAST = "A", "F"
+ABANDONED, IDLE, SESSION, SESSION_MEANWHILE, LAST = "A", "I", "S", "W", "F"
+MORE, DONE = b"M", b"D"
 
 CONVERSATIONS: dict[int, greenlet] = {}
+SESSIONS: dict[int, Session] = {}
+
+
+def watched_step(plpy: Plpy, conversation: int, sender: str, catalog: int, message: bytes) -> bytes:
+    """`step()`, which ends, whatever it does, when it has taken too long or its worker is told to leave."""
+    watch_for_interrupts()
+    return step(Interruptible(plpy), conversation, sender, catalog, message)
 
 
 def step(plpy: Plpy, conversation: int, sender: str, catalog: int, message: bytes) -> bytes:
@@ -27,34 +37,57 @@ def step(plpy: Plpy, conversation: int, sender: str, catalog: int, message: byte
 
     `catalog`: the version of the catalogs that this step sees.
     """
+    if sender == IDLE:
+        return MORE if work_ahead() else DONE
     if sender == ABANDONED:
         abandoned = CONVERSATIONS.pop(conversation, None)
+        SESSIONS.pop(conversation, None)
         if abandoned is not None:
             abandoned.throw(GreenletExit)
         return b""
-    running = CONVERSATIONS.get(conversation)
     try:
-        if running is None:
-            running = CONVERSATIONS[conversation] = greenlet(converse)
-            receiver, reply = running.switch(plpy, catalog, message)
-        else:
-            receiver, reply = running.switch((catalog, message))
+        return next_message(plpy, conversation, catalog, message)
     except BaseException:
         CONVERSATIONS.pop(conversation, None)
+        SESSIONS.pop(conversation, None)
         raise
+
+
+def next_message(plpy: Plpy, conversation: int, catalog: int, message: bytes) -> bytes:
+    running = CONVERSATIONS.get(conversation)
+    if running is None:
+        running = CONVERSATIONS[conversation] = greenlet(converse)
+        receiver, reply = running.switch(plpy, conversation, catalog, message)
+    else:
+        receiver, reply = running.switch((catalog, message))
     if running.dead:
         del CONVERSATIONS[conversation]
+        SESSIONS.pop(conversation, None)
+    elif receiver == SESSION and SESSIONS[conversation].meanwhile is not None:
+        receiver = SESSION_MEANWHILE
     return bytes(receiver.encode() + reply)
 
 
-def converse(plpy: Plpy, catalog: int, message: bytes) -> tuple[str, bytes]:
+def work_ahead() -> bool:
+    """Does a small part of what a conversation can do before its session replies; whether there is more."""
+    for session in SESSIONS.values():
+        if session.meanwhile is not None:
+            try:
+                next(session.meanwhile)
+            except StopIteration:
+                session.meanwhile = None
+            return True
+    return False
+
+
+def converse(plpy: Plpy, conversation: int, catalog: int, message: bytes) -> tuple[str, bytes]:
     """From the question of a session to its answer, or to the error that it gets instead."""
     first = Reader(message)
     name = str(first.text())
     facts = {str(first.text()): first.text() for _ in range(first.number())}
     types = first.value(1009)
     arguments = [first.value(first.number()) for _ in range(first.number())]
-    session = Session(plpy, facts, types, catalog)
+    session = SESSIONS[conversation] = Session(plpy, facts, types, catalog)
     try:
         answer = ENTRIES[name](session, *arguments)
     except (DiscreetError, SessionError) as error:

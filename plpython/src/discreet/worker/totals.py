@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Sequence
 
+from discreet.core.syntax import SqlValue
 from discreet.gate.finish import built
 from discreet.gate.measurements import Measurement
 from discreet.gate.plan import Plan
@@ -16,35 +16,35 @@ from discreet.worker.session import Session
 
 PROGRAM_LIMIT_EXCEEDED = "54000"
 
+Totals = dict[Measurement, dict[tuple[str | None, ...], SqlValue]]
 
-Found = dict[Measurement, dict[tuple[str | None, ...], Any]]
 
-
-def totals(session: Session, plan: Plan, keys: tuple[int, ...], role: int) -> Found:
+def totals(session: Session, plan: Plan, keys: tuple[int, ...], role: int) -> Totals:
     """Of every group of a grouping set, with a fresh secret for what a keyed hash chooses; read by this role."""
-    found: Found = {}
+    found: Totals = {}
     for statement in statements(plan, keys, secrets.randbits(62)):
         put_rows(found, plan, statement, rows(session, statement, role))
     return found
 
 
-def put_rows(found: Found, plan: Plan, statement: Statement, rows: Iterable[list[Any]]) -> None:
+def put_rows(found: Totals, plan: Plan, statement: Statement, rows: Sequence[list[SqlValue]]) -> None:
     """Adds rows of a native statement to the totals."""
     width = len(statement.keys)
     places = [statement.keys.index(key) if key in statement.keys else None for key in range(len(plan.grouping.keys))]
     columns = [found.setdefault(measurement, {}) for measurement in statement.measurements]
     bins = statement.measurements[0].bins
-    for values in rows:
-        group = tuple([None if place is None else values[place] for place in places])
-        if bins is not None:
-            chosen, number = values[width:]
-            columns[0].setdefault(group, [0] * bins.number)[int(chosen)] += int(number)
-            continue
-        for column, number in zip(columns, values[width:], strict=True):
-            column[group] = int(number)
+    groups = [tuple([None if place is None else values[place] for place in places]) for values in rows]
+    if bins is None:
+        for place, column in enumerate(columns, start=width):
+            column.update(zip(groups, [int(values[place]) for values in rows], strict=True))
+        return
+    for group, (chosen, number) in zip(groups, (values[width:] for values in rows), strict=True):
+        for column in columns:
+            filled = column.setdefault(group, {})
+            filled[int(chosen)] = filled.get(int(chosen), 0) + int(number)
 
 
-def rows(session: Session, statement: Statement, role: int) -> Iterator[list[Any]]:
+def rows(session: Session, statement: Statement, role: int) -> list[list[SqlValue]]:
     """By the first way, or by the next where that meets a limit: of memory, of integers, or of types it knows."""
     *limited, last = as_texts(statement)
     texts = None
@@ -55,7 +55,8 @@ def rows(session: Session, statement: Statement, role: int) -> Iterator[list[Any
         except session.SPIError as error:
             if getattr(error, "sqlstate", None) != PROGRAM_LIMIT_EXCEEDED:
                 raise
-    return (json.loads(text) for text in (run_as(session, role, last) if texts is None else texts))
+    texts = run_as(session, role, last) if texts is None else texts
+    return list(json.loads(f"[{','.join(texts)}]"))
 
 
 def as_texts(statement: Statement) -> list[str]:

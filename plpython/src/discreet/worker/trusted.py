@@ -4,17 +4,18 @@ Native SQL runs as the owner of the extension, and reading a table may run code 
 predicates of its indexes, in casts of its types, in a view that was put in its place within the asker's own
 transaction, which the ledger does not see. So a table is protected or declared public, or it and its schema
 belong to curators and everybody sees the same rows of it; and neither belongs to the asker. The view of a
-multilevel table belongs to a superuser.
+multilevel table belongs to a superuser. That of a table with sealed columns is looked at before it is run: see
+require_sealed_view() in extension/sealed_statements.c.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
+from discreet.core.syntax import Json
 from discreet.server.plpy import Row
-from discreet.worker.session import Statement, kept
+from discreet.worker.session import Statement
 
 # to_regclass looks a name up as the planner will; pg_class is read as this transaction sees it
 TRUSTED = """
@@ -26,7 +27,7 @@ TRUSTED = """
                           SELECT FROM pg_catalog.pg_inherits h
                           WHERE h.inhrelid = t.relid AND h.inhparent = t.parentrelid)) AS has_other_parts,
            ARRAY(SELECT a.attname::pg_catalog.text FROM pg_catalog.pg_attribute a
-                 WHERE a.attrelid = c.oid AND a.attnum > 0 AND a.attnotnull) AS never_null,
+                 WHERE a.attrelid = c.oid AND a.attnum > 0 AND discreet._never_null(a)) AS never_null,
            c.relrowsecurity AS row_security, discreet._files_of(c.oid) AS files,
            ARRAY(SELECT (SELECT pg_catalog.jsonb_agg(a.attname)::text FROM pg_catalog.pg_attribute a
                          WHERE a.attrelid = c.oid AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
@@ -44,27 +45,28 @@ TRUSTED = """
         FROM (VALUES (c.relowner), (n.nspowner)) AS o(owner)) AS owners
     WHERE (c.relkind IN ('r', 'p')
            OR c.relkind = 'v' AND r.rolsuper
-              AND EXISTS (SELECT FROM discreet._multilevel_table m WHERE m.relation = c.oid))
+              AND EXISTS (SELECT FROM discreet._multilevel_table m WHERE m.relation = c.oid)
+           OR c.relkind = 'v' AND discreet._is_sealed_table(c.oid))
       AND (owners.of_curators AND NOT c.relrowsecurity
            OR EXISTS (SELECT FROM discreet._protected_table p WHERE p.relation = c.oid))
       AND (NOT owners.of_asker OR pg_catalog.pg_has_role(session_user, 'discreet_curator', 'MEMBER'))
 """
 
 
-def look(relations: list[dict[str, Any]]) -> tuple[Statement, list[list[str]]]:
+def look(relations: list[dict[str, Json]]) -> tuple[Statement, list[list[str]]]:
     """What the session is asked about the relations."""
     names = [[relation["schema"] for relation in relations], [relation["name"] for relation in relations]]
-    return kept(TRUSTED, "text[]", "text[]"), names
+    return Statement(TRUSTED, ("text[]", "text[]")), names
 
 
-def trusted(relations: list[dict[str, Any]], rows: Iterable[Row]) -> list[dict[str, Any]]:
+def trusted(relations: list[dict[str, Json]], rows: Iterable[Row]) -> list[dict[str, Json]]:
     """Those of the relations that are trusted, as the asker's own transaction sees them: rows of look()."""
     found = {(row["schema"], row["name"]): row for row in rows}
     named = ((relation, found.get((relation["schema"], relation["name"]))) for relation in relations)
     return [as_seen(relation, row) for relation, row in named if row is not None]
 
 
-def as_seen(relation: dict[str, Any], row: Row) -> dict[str, Any]:
+def as_seen(relation: dict[str, Json], row: Row) -> dict[str, Json]:
     """What is unique, and never NULL, in the asker's snapshot too: an older one may hold rows from before that was so.
 
     An index of a plain parent does not see the rows of tables that inherit from it, nor did one see those of a

@@ -1,0 +1,301 @@
+"""What an answer does not cover: why PostgreSQL's own answer may lie outside the stated error.
+
+Found by text and catalog alone, so that a caveat tells nothing of the data: each names what is possible, not what has
+happened. The notice of an answer, the view last_answer and explain() say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+from discreet.gate import caveats_around as around
+from discreet.gate.excluded import conditions_about, constants_wanted
+from discreet.gate.grouping import Key
+from discreet.gate.intervals import Interval
+from discreet.gate.measurements import Measurement, Quantity
+from discreet.gate.moving import moved_clock
+from discreet.gate.nullness import may_be_null
+from discreet.gate.people import columns_of
+from discreet.gate.plan import Plan
+from discreet.gate.schema import TIMES, Family
+from discreet.gate.terms import Terms
+from discreet.gate.tree import (
+    Among,
+    Call,
+    Cast,
+    Clamp,
+    Column,
+    Constant,
+    Derived,
+    Elements,
+    Expression,
+    Join,
+    Logic,
+    Output,
+    Query,
+    Released,
+    Rows,
+    SamePerson,
+    Table,
+    Union,
+    deciding,
+)
+
+EPOCH = datetime(1970, 1, 1)
+FIRST, LAST = datetime.min, datetime.max
+# what they say of a moment depends on the zone, which some name
+MOMENT_CALLS = {"extract": 2, "date_part": 2, "date_trunc": 2, "to_char": 2}
+
+
+def caveats(plan: Plan, terms: Sequence[Terms]) -> list[str]:
+    """Of a question that can be answered; `terms` are those of its grouping sets."""
+    found = [
+        *limited_rows(plan),
+        *rows_without_a_person(plan),
+        *public_rows_alone(plan),
+        *people_who_cannot_pay(plan),
+        *small_groups(plan, terms),
+        *values_outside(plan),
+        *clamped_values(plan),
+        *days_in_utc(plan),
+        *moved_clock(plan),
+        *sampled_people(plan),
+        *noisy_constants(plan),
+        *nulls_of_not_in(plan),
+        *around.rows_chosen_by_noise(plan),
+        *around.groups_without_people(plan),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def limited_rows(plan: Plan) -> Iterator[str]:
+    """How much of one person counts, where there can be more."""
+    if plan.source.single:
+        return
+    limits = plan.source.limits
+    by_rows = any(measurement.quantity is not Quantity.PEOPLE for measurement in plan.measurements)
+    grouped = any(plan.grouping.sets)
+    parts = []
+    if by_rows:
+        parts.append(f"rows per person limited to {limits.rows()}" + (" in a group" if grouped else ""))
+    if grouped:
+        start = "" if by_rows else "people limited "
+        parts.append(f"{start}to {limits.max_groups} group{'s' if limits.max_groups > 1 else ''} of an answer")
+    if by_rows and grouped and limits.rows(limits.max_groups) < limits.rows() * limits.max_groups:
+        parts.append(f"to {limits.rows(limits.max_groups)} in all")
+    if parts:
+        yield ", ".join(parts)
+
+
+def rows_without_a_person(plan: Plan) -> Iterator[str]:
+    if drops_rows(plan.source.rows):
+        yield "rows without a person left out"
+
+
+def drops_rows(rows: Rows) -> bool:
+    """Whether a row can have no person where PostgreSQL would keep it; a join on the person drops it in any case."""
+    if isinstance(rows, Derived):
+        return drops_rows_of_query(rows.query)
+    if isinstance(rows, Elements):
+        return False
+    if isinstance(rows, Table):
+        single = rows.relation.protection is not None and rows.relation.protection.single
+        return rows.unit is not None and not single and may_be_null(rows.unit)
+    if any(isinstance(condition, SamePerson) for condition in rows.conditions):
+        return rows.kind == "LEFT" and drops_rows(rows.left)
+    return drops_rows(rows.left) or drops_rows(rows.right)
+
+
+def drops_rows_of_query(query: Query) -> bool:
+    if isinstance(query, Union):
+        return drops_rows_of_query(query.left) or drops_rows_of_query(query.right)
+    return drops_rows(query.rows)
+
+
+def public_rows_alone(plan: Plan) -> Iterator[str]:
+    """Public rows that nobody is joined to: PostgreSQL has a row of NULLs for each, which count(*) counts."""
+    if plan.source.listed is not None and any(map(counts_nulls, plan.measurements)):
+        yield "public rows that nobody is joined to not counted"
+
+
+def counts_nulls(measurement: Measurement) -> bool:
+    """Whether a row in which all columns of people are NULL would take part."""
+    if measurement.quantity is Quantity.PEOPLE:
+        return False
+    value, condition = measurement.subject.argument, measurement.subject.condition
+    return (value is None or not may_be_null(value)) and (condition is None or not may_be_null(condition))
+
+
+def people_who_cannot_pay(plan: Plan) -> Iterator[str]:
+    if plan.personal is not None:
+        yield "people whose own budget is used up left out"
+
+
+def small_groups(plan: Plan, terms: Sequence[Terms]) -> Iterator[str]:
+    for least in sorted(thresholds(plan, terms)):
+        yield f"groups with fewer than about {least} people not shown"
+
+
+def thresholds(plan: Plan, terms: Sequence[Terms]) -> set[int]:
+    """The number of people from which on a group is shown, about, of each grouping set that has such a number."""
+    keys = plan.grouping.keys
+    unknown = (not all(keys[key].known for key in some) for some in plan.grouping.sets)
+    return {least_people(some) for hidden, some in zip(unknown, terms, strict=True) if hidden}
+
+
+def least_people(terms: Terms) -> int:
+    found = terms.threshold().threshold
+    return found if terms.sample is None else terms.sample.scaled(found)
+
+
+def values_outside(plan: Plan) -> Iterator[str]:
+    """Group keys whose known values a curator has listed, and that may have others."""
+    used = {place for some in plan.grouping.sets for place in some}
+    for place in sorted(used):
+        key = plan.grouping.keys[place]
+        listed = any(isinstance(entry, Constant) and entry.declared for entry in key.domain or ())
+        if listed and key.others is None and not wants_listed(key, plan):
+            yield f"values of {name_of(key.value)} outside its categories left out"
+
+
+def wants_listed(key: Key, plan: Plan) -> bool:
+    """Whether a condition lets nothing through but some of the values that are listed."""
+    known = {written(entry) for entry in key.domain or ()}
+    for condition, value in conditions_about(key.value, plan.source, plan.conditions):
+        wanted = constants_wanted(condition, value)
+        if wanted and all(written(constant) in known for constant in wanted):
+            return True
+    return False
+
+
+def written(constant: Constant) -> str:
+    held = constant.value
+    return format(held.normalize(), "f") if isinstance(held, Decimal) else str(held)
+
+
+def name_of(value: Expression) -> str:
+    """A column's name; of what is made of several, those of all."""
+    names = [node.name for node in every_node([value]) if isinstance(node, Column)]
+    return ", ".join(dict.fromkeys(names)) or ("a subquery" if isinstance(value, Released) else "a key")
+
+
+def clamped_values(plan: Plan) -> Iterator[str]:
+    """Columns whose declared bounds move what lies outside of them."""
+    arguments = [m.subject.argument for m in plan.measurements if m.subject.argument is not None and bounds_of(m)]
+    for argument, interval in ((a, a.interval) for a in arguments):
+        if argument.raw is not None and interval is not None:
+            yield clamp_told(argument, interval)
+    for node in every_node([*expressions_of(plan), *expressions_below(plan.source.rows)]):
+        if isinstance(node, Clamp) and node.interval is not None:
+            yield clamp_told(node.argument, node.interval)
+
+
+def bounds_of(measurement: Measurement) -> bool:
+    """Whether the declared bounds of the argument hold for it; dp_ aggregates bring bounds of their own."""
+    argument, grid = measurement.subject.argument, measurement.subject.grid
+    if argument is None or grid is None or argument.interval is None:
+        return False
+    return bool(grid.lower * grid.step <= argument.interval.lower) and bool(
+        argument.interval.upper <= grid.upper * grid.step
+    )
+
+
+def clamp_told(value: Expression, interval: Interval) -> str:
+    lower, upper = (bound_text(end, value.family) for end in (interval.lower, interval.upper))
+    return f"values of {name_of(value)} clamped to {lower}..{upper}"
+
+
+def bound_text(end: Fraction, family: Family) -> str:
+    if family in TIMES:
+        step = timedelta(days=1) if family is Family.DATE else timedelta(seconds=1)
+        first, last = Fraction((FIRST - EPOCH) // step + 1), Fraction((LAST - EPOCH) // step - 1)
+        moment: datetime = EPOCH + step * float(min(max(end, first), last))
+        return moment.date().isoformat() if family is Family.DATE else moment.isoformat(sep=" ", timespec="seconds")
+    if end.denominator == 1:
+        return str(end.numerator)
+    return format(Decimal(end.numerator) / Decimal(end.denominator), "f")
+
+
+def days_in_utc(plan: Plan) -> Iterator[str]:
+    """Moments with a time zone that are taken apart: by the clock of UTC, whatever that of the session is."""
+    for node in every_node([*expressions_of(plan), *expressions_below(plan.source.rows)]):
+        moments = [part for part in node.parts if part.family is Family.TIMESTAMPTZ]
+        taken_apart = isinstance(node, Call) and MOMENT_CALLS.get(node.name) == len(node.arguments)
+        cast = isinstance(node, Cast) and node.family is not Family.TIMESTAMPTZ
+        if moments and (taken_apart or cast):
+            yield "days and hours counted in UTC"
+            return
+
+
+def noisy_constants(plan: Plan) -> Iterator[str]:
+    """Numbers that stand in the question as constants, and were released with noise."""
+    nodes = every_node([*expressions_of(plan), *expressions_below(plan.source.rows)])
+    if plan.within or any(isinstance(node, Released) for node in nodes):
+        yield "a subquery about all people is answered with noise of its own, which the stated error does not include"
+    for one in plan.within:
+        for caveat in (*limited_rows(one), *rows_without_a_person(one), *clamped_values(one), *days_in_utc(one)):
+            yield f"in the subquery: {caveat}"
+
+
+def sampled_people(plan: Plan) -> Iterator[str]:
+    if plan.sample is not None:
+        yield f"estimated from a random {percent(plan.sample.rate)} % of the people"
+
+
+def percent(rate: Fraction) -> str:
+    return format((Decimal(100 * rate.numerator) / Decimal(rate.denominator)).normalize(), "f")
+
+
+def nulls_of_not_in(plan: Plan) -> Iterator[str]:
+    """A NULL among the people of NOT IN would decide about everybody: PostgreSQL finds nobody then."""
+    for node in every_node([*expressions_of(plan), *expressions_below(plan.source.rows)]):
+        denied = node.conditions[0] if isinstance(node, Logic) and node.word == "NOT" else None
+        if isinstance(denied, Among) and any(may_be_null(column) for column in columns_of(denied.query)):
+            yield "NULLs in the subquery of NOT IN left out"
+            return
+
+
+# -- all expressions of a question
+
+
+def expressions_of(plan: Plan) -> Iterator[Expression]:
+    yield from plan.conditions
+    yield from (key.value for key in plan.grouping.keys)
+    for measurement in plan.measurements:
+        yield from (part for part in (measurement.subject.argument, measurement.subject.condition) if part is not None)
+
+
+def expressions_below(rows: Rows) -> Iterator[Expression]:
+    """What decides which rows there are; columns of derived tables are found where they are used."""
+    if isinstance(rows, Join):
+        yield from rows.conditions
+        yield from expressions_below(rows.left)
+        yield from expressions_below(rows.right)
+    elif isinstance(rows, Derived):
+        yield from expressions_of_query(rows.query)
+    elif isinstance(rows, Elements):
+        yield rows.value
+
+
+def expressions_of_query(query: Query) -> Iterator[Expression]:
+    if isinstance(query, Union):
+        yield from expressions_of_query(query.left)
+        yield from expressions_of_query(query.right)
+    else:
+        yield from deciding(query)
+        yield from expressions_below(query.rows)
+
+
+def every_node(expressions: Iterable[Expression]) -> Iterator[Expression]:
+    """All nodes, each once, with what the columns of derived tables are there."""
+    waiting, seen = list(expressions), set()
+    while waiting:
+        node = waiting.pop(0)
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        waiting += [node.origin] if isinstance(node, Output) else node.parts

@@ -1,0 +1,251 @@
+"""Stage price: what a plan costs, by what is declared and wished for alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+
+from discreet.core.errors import RefusedShapeError
+from discreet.dp.exact import decimal_text
+from discreet.dp.price import Accounting, Price, parse_epsilon
+from discreet.dp.sampling import PoissonSample
+from discreet.dp.sensitivity import Neighbours
+from discreet.gate.exactness import widest_error
+from discreet.gate.plan import Plan
+from discreet.gate.sampling import BYTES, SCALED, Sampled
+from discreet.gate.stored import Found, store_keys
+from discreet.gate.terms import PEOPLE, Terms
+from discreet.gate.wish import Wish
+
+# a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
+DELTA_PART = Fraction(1, 100)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a question takes from limits; `amount`: in the currency of the dataset."""
+
+    epsilon: Fraction
+    amount: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that was found answerable, and its price; `terms` are those of each grouping set.
+
+    `worth`: epsilon of each of them, for what names none of its own. `declared`: a digest of what is declared of the
+    tables, under which measurements are stored. `texts`: the values of keys that are known, by their places.
+    `empty`: its text says that no row takes part, or none is wanted. `inner`: the questions within it, whose answers
+    are constants of this one.
+    """
+
+    plan: Plan
+    epsilon: Fraction
+    amount: Fraction
+    delta: Fraction
+    price: Price | None
+    key: str
+    terms: list[Terms]
+    worth: Fraction
+    declared: str
+    texts: dict[int, list[str | None]] = field(default_factory=dict)
+    empty: bool = False
+    inner: tuple[Asked, ...] = ()
+
+    @property
+    def cost(self) -> Cost:
+        """What is taken from limits: from a sample, less than what is paid for the noise on the sample."""
+        sample = self.plan.sample
+        if sample is None:
+            return Cost(self.epsilon, self.amount, self.delta)
+        # under pure accounting, the amount is epsilon
+        epsilon = sample.people.epsilon(self.epsilon)
+        return Cost(epsilon, epsilon, sample.people.delta(self.delta))
+
+    def with_sample(self) -> Asked:
+        """The question with a sample of its own, if it is answered from one: drawn anew for every charge."""
+        sample = self.plan.sample
+        return self if sample is None else replace(self, plan=replace(self.plan, sample=sample.drawn()))
+
+    def of_nothing(self) -> Asked:
+        """The question, where no row takes part: nothing is measured."""
+        nothing = replace(self.plan, measurements=(), subquestions=())
+        free = replace(self, epsilon=Fraction(0), amount=Fraction(0), delta=Fraction(0))
+        return replace(free, plan=nothing, empty=True, inner=())
+
+    def together_with(self, others: Iterable[Asked]) -> Asked:
+        """The question with the price of others beside its own."""
+        every = [self, *others]
+        return replace(
+            self,
+            epsilon=sum((one.epsilon for one in every), Fraction(0)),
+            amount=sum((one.amount for one in every), Fraction(0)),
+            delta=sum((one.delta for one in every), Fraction(0)),
+        )
+
+
+def priced(plan: Plan, declared: str, wish: Wish, usual: str) -> Asked:
+    """A plan with its price, and those of the questions within it; `usual`: the epsilon of those that wish for none."""
+    wish = wish.shared(len(plan.subquestions))
+    inner = tuple(priced_alone(one, declared, wish.plainly(), usual) for one in plan.subquestions)
+    return replace(priced_alone(plan, declared, wish, usual), inner=inner)
+
+
+def priced_alone(plan: Plan, declared: str, wish: Wish, usual: str) -> Asked:
+    if wish.sample is not None:
+        plan = sampled(plan, PoissonSample.of(wish.sample))
+    worth = worth_of(plan, wish, usual)
+    price = price_of(plan, worth) if plan.sharing else None
+    delta = delta_of(plan)
+    sets = len(plan.grouping.sets)
+    amount = plan.own_amount + full_amount(plan, worth)
+    key = hashlib.sha256(json.dumps(sorted(store_keys(plan, declared).values())).encode()).hexdigest()
+    with_errors = plan.with_errors()
+    if wish.with_error or wish.named == len(with_errors.output) > len(plan.output):
+        plan = with_errors  # the same question, of which more is shown
+    epsilon = plan.own_epsilon + worth
+    return Asked(
+        plan, epsilon * sets, amount * sets, delta, price, key, terms_of(plan, price, delta), worth, declared
+    )  # fmt: skip
+
+
+def sampled(plan: Plan, people: PoissonSample) -> Plan:
+    """The same question, answered from a sample; refused where that would not be cheaper, or could not be scaled."""
+    if plan.dataset.accounting != Accounting.PURE or plan.dataset.neighbours != Neighbours.UNBOUNDED:
+        raise RefusedShapeError(
+            f"sample saves nothing in dataset {plan.dataset.name}",
+            "Its price is known for pure accounting and unbounded neighbours only: leave sample out.",
+        )
+    if plan.subquestions:
+        raise RefusedShapeError(
+            "a question with another one within it is not answered from a sample",
+            "Ask the inner one first, and write its answer as a number.",
+        )
+    if plan.personal is not None:
+        raise RefusedShapeError(
+            "tables under policy 'personal' are not answered from a sample", "Leave sample out: people pay themselves."
+        )
+    if not plan.measurements or any(m.quantity not in SCALED for m in plan.measurements):
+        raise RefusedShapeError(
+            "only count(), sum() and avg() are estimated from a sample", "Leave sample out, or ask for these alone."
+        )
+    unit = plan.source.unit
+    name = None if unit is None else unit.type.name
+    if name not in BYTES:
+        raise RefusedShapeError(
+            f"people who are named by values of type {name} are not sampled",
+            "Leave sample out: whole numbers, text, uuid and date can be.",
+        )
+    return replace(plan, sample=Sampled(people, name))
+
+
+def missing(asked: Asked, found: Found) -> Asked:
+    """What is left to be measured of a question, at the price that was offered for all of it."""
+    plan = replace(asked.plan, measurements=tuple(m for m in asked.plan.measurements if m not in found))
+    if len(plan.measurements) == len(asked.plan.measurements):
+        return asked
+    worth = asked.worth if plan.sharing else Fraction(0)
+    price = price_of(plan, worth) if plan.sharing else None
+    delta = Fraction(0) if PEOPLE in found or not plan.measurements else asked.delta
+    sets = len(plan.grouping.sets)
+    epsilon, amount = plan.own_epsilon + worth, plan.own_amount + full_amount(plan, worth)
+    return replace(
+        asked, plan=plan, epsilon=epsilon * sets, amount=amount * sets, delta=delta, price=price,
+        terms=terms_of(plan, price, delta),
+    )  # fmt: skip
+
+
+def worth_of(plan: Plan, wish: Wish, usual: str) -> Fraction:
+    """Epsilon per grouping set, for what names none of its own: what is asked for within the cap, or the usual one
+    lowered to it.
+    """
+    sets, own = len(plan.grouping.sets), plan.own_epsilon
+    cap = plan.source.limits.max_epsilon
+    if wish.epsilon is not None and wish.accuracy is not None:
+        raise RefusedShapeError("epsilon and accuracy are both given", "One follows from the other: give one.")
+    if wish.accuracy is not None and own:
+        raise RefusedShapeError(
+            "accuracy is asked for, and an aggregate names its own epsilon", "One follows from the other: give one."
+        )
+    if not plan.sharing:
+        worth = Fraction(0)
+    elif wish.accuracy is not None:
+        worth = worth_of_accuracy(plan, wish.accuracy)
+    elif wish.epsilon is not None:
+        worth = parse_epsilon(wish.epsilon)
+    else:
+        worth = parse_epsilon(usual)
+        worth = worth if cap is None else min(worth, cap / sets - own)
+    if cap is not None and (worth + own) * sets > cap:
+        raise RefusedShapeError(
+            f"epsilon {decimal_text((worth + own) * sets)} is more than the {decimal_text(cap)}"
+            " that one question may cost",
+            "Give less.",
+        )
+    if plan.sharing and cap is not None and worth <= 0:
+        raise RefusedShapeError(
+            f"no epsilon is left for what names none, of the {decimal_text(cap)} that one question may cost",
+            "Give less.",
+        )
+    return worth
+
+
+def worth_of_accuracy(plan: Plan, accuracy: Decimal) -> Fraction:
+    """The smallest epsilon, to two digits, at which every column whose half-width is known keeps to `accuracy`."""
+    if not accuracy.is_finite() or accuracy <= 0:
+        raise RefusedShapeError(f"accuracy {accuracy} is not above 0", "It is a half-width: 10 means ±10.")
+
+    def exact_enough(worth: Fraction) -> bool:
+        price = price_of(plan, worth)
+        error = widest_error(plan, [Terms.of(plan, price, Fraction(0), keys) for keys in plan.grouping.sets])
+        if error is None:
+            raise RefusedShapeError("how exact this is, is not known before it is answered", "Give an epsilon.")
+        return error <= Fraction(accuracy)
+
+    powers = [Fraction(10) ** power for power in range(-6, 3)]
+    digits = [Fraction(digit, 100) * power for power in powers for digit in range(10, 100)]
+    found = bisect_left(digits, True, key=exact_enough)
+    if found == len(digits) or digits[found] > 100:
+        raise RefusedShapeError(f"accuracy {accuracy} cannot be bought", "Ask for less exact numbers.")
+    return digits[found]
+
+
+def delta_of(plan: Plan) -> Fraction:
+    """What unknown keys cost: once per grouping set that has some."""
+    unknown = [keys for keys in plan.grouping.sets if not all(plan.grouping.keys[k].known for k in keys)]
+    if not unknown:
+        return Fraction(0)
+    single: Fraction | None = plan.source.limits.max_delta
+    if single is None:
+        single = Fraction(plan.dataset.delta_limit) * DELTA_PART
+    if single == 0:
+        raise RefusedShapeError(
+            f"this question needs delta for groups that are not declared; dataset {plan.dataset.name} has none",
+            "A curator can declare the groups:"
+            " SELECT discreet.describe_column(table, column, categories => ARRAY[…]);"
+            " a new dataset can have delta: discreet.create_dataset(name, epsilon, delta).",
+        )
+    return single * len(unknown)
+
+
+def terms_of(plan: Plan, price: Price | None, delta: Fraction) -> list[Terms]:
+    keys, sets = plan.grouping.keys, plan.grouping.sets
+    unknown = sum(not all(keys[k].known for k in some) for some in sets)
+    return [Terms.of(plan, price, delta / max(unknown, 1), some) for some in sets]
+
+
+def price_of(plan: Plan, worth: Fraction) -> Price:
+    """What an epsilon buys of measurements, in the dataset's currency: all but what tells of people who were cut."""
+    price = Price.of(worth, plan.dataset.accounting)
+    return replace(price, amount=price.amount * (1 - plan.diagnosed)) if plan.diagnosed else price
+
+
+def full_amount(plan: Plan, worth: Fraction) -> Fraction:
+    """What an epsilon costs, in the currency of the dataset."""
+    return Price.of(worth, plan.dataset.accounting).amount if plan.sharing else Fraction(0)

@@ -1,0 +1,66 @@
+"""Rows of one person that tie in ORDER BY: which of them comes first must not depend on where they lie."""
+
+import pytest
+from tests.attacks.gate.asking import how_it_ends
+from tests.attacks.target import Target
+from tests.databases import Connection
+from tests.exactly import described, totals
+
+from discreet.gate.parse import parse
+from discreet.gate.plan import plan
+
+# each person has a visit that counts and one that does not, on one day
+TIED = """
+    CREATE TABLE extra.dose (person int, day date, amount int);
+    INSERT INTO extra.dose SELECT p, '2024-01-01', a FROM generate_series(1, 200) p, unnest('{0, 1}'::int[]) a;
+    SELECT discreet.protect('extra.dose', 'person', dataset => 'people', max_rows => 2);
+    SELECT discreet.describe_column('extra.dose', 'amount', 0, 1);
+"""
+ELSEWHERE = """
+    CREATE TEMP TABLE kept AS SELECT * FROM extra.dose; DELETE FROM extra.dose;
+    INSERT INTO extra.dose SELECT * FROM kept ORDER BY amount DESC; DROP TABLE kept
+"""
+FIRST = [
+    "SELECT sum(amount) FROM (SELECT DISTINCT ON (person) person, amount FROM extra.dose ORDER BY person, day) d",
+    "SELECT sum(amount) FROM (SELECT amount, row_number() OVER (PARTITION BY person ORDER BY day) AS n"
+    " FROM extra.dose) d WHERE n = 1",
+    "SELECT sum(x.amount) FROM (SELECT DISTINCT person FROM extra.dose) p, LATERAL (SELECT d.amount FROM extra.dose d"
+    " WHERE d.person = p.person ORDER BY d.day LIMIT 1) x",
+    "SELECT sum(a) FROM (SELECT first_value(amount) OVER (PARTITION BY person ORDER BY day) AS a FROM extra.dose) d",
+]
+
+
+def natively(target: Target, question: str) -> object:
+    """What the statements of the gate find, before any noise."""
+    schema, harmless = described(target.admin, question, "blind")
+    return totals(target.admin, plan(parse(question), schema, harmless), ())
+
+
+def test_rows_elsewhere_change_every_answer_of_postgresql(gated: Target) -> None:
+    gated.admin.execute(TIED)
+    before = [gated.value(question) for question in FIRST]
+    gated.admin.execute(ELSEWHERE)
+    assert [gated.value(question) for question in FIRST] != before
+
+
+def test_and_none_of_the_gate(gated: Target) -> None:
+    gated.admin.execute(TIED)
+    before = [natively(gated, question) for question in FIRST]
+    gated.admin.execute(ELSEWHERE)
+    assert [natively(gated, question) for question in FIRST] == before
+
+
+NUMBERED = [
+    "(SELECT DISTINCT ON (person) person, row_number() OVER (PARTITION BY person ORDER BY day) AS n"
+    " FROM extra.dose ORDER BY person, amount) d",
+    "(SELECT DISTINCT person FROM extra.dose) p, LATERAL (SELECT row_number() OVER () AS n FROM extra.dose d"
+    " WHERE d.person = p.person ORDER BY d.amount LIMIT 1) x",
+]
+
+
+@pytest.mark.parametrize("source", NUMBERED)
+def test_rows_that_are_numbered_and_then_picked_are_refused(gated: Target, blind: Connection, source: str) -> None:
+    """The numbers of rows that agree go by place, and so does which of them is picked."""
+    gated.admin.execute(TIED)
+    with gated.free():
+        assert how_it_ends(blind, f"SELECT avg(least(n, 2)) FROM {source}") == "DP001"

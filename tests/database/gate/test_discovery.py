@@ -1,0 +1,114 @@
+"""Tools find the tables that an analyst may ask about; nobody is told more than pg_catalog tells everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from dev.cluster import Cluster
+from tests.database.gate.staging import Staging, staged
+from tests.databases import Connection, MakeRole
+
+TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'shop' ORDER BY 1"
+COLUMNS = (
+    "SELECT column_name FROM information_schema.columns WHERE table_schema = 'shop' AND table_name = 'customer'"
+    " ORDER BY ordinal_position"
+)
+PEOPLE = {"complaint", "customer", "item", "orders"}
+
+
+@pytest.fixture
+def staging(cluster: Cluster, template: str, make_role: MakeRole) -> Iterator[Staging]:
+    with staged(cluster, template, make_role) as database:
+        yield database
+
+
+def listed(connection: Connection, question: str = TABLES) -> set[str]:
+    return {name for (name,) in connection.execute(question.encode()).fetchall()}
+
+
+def test_the_information_schema_lists_what_can_be_asked_about(staging: Staging) -> None:
+    assert listed(staging.ana) >= PEOPLE
+    assert listed(staging.ana, COLUMNS) == {"customer_id", "country_id", "balance", "segment", "phone"}
+
+
+def test_its_columns_are_the_same_as_ever(staging: Staging) -> None:
+    for view in ("tables", "columns"):
+        ours = staging.ana.execute(f"SELECT * FROM information_schema.{view} LIMIT 0".encode()).description
+        theirs = staging.admin.execute(f"SELECT * FROM information_schema.{view} LIMIT 0".encode()).description
+        assert [(each.name, each.type_code) for each in ours or ()] == [
+            (each.name, each.type_code) for each in theirs or ()
+        ]
+
+
+def test_what_a_tool_joins_and_prepares_is_answered(staging: Staging) -> None:
+    joined = (
+        "WITH t AS (SELECT * FROM information_schema.tables) SELECT count(*) FROM t"
+        " JOIN information_schema.columns c USING (table_schema, table_name) WHERE t.table_name = 'customer'"
+    )
+    assert staging.ana.execute(joined.encode()).fetchall() == [(5,)]
+    exists = "SELECT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = %s AND table_name = %s)"
+    assert staging.ana.execute(exists, ("shop", "customer"), prepare=True).fetchone() == (True,)
+
+
+def test_a_table_is_listed_once_however_it_may_be_read(staging: Staging) -> None:
+    staging.admin.execute(f"GRANT SELECT ON shop.customer TO {staging.role}")
+    names = [name for (name,) in staging.ana.execute(TABLES.encode()).fetchall()]
+    assert names.count("customer") == 1
+
+
+def test_who_holds_no_budget_is_told_nothing_more(staging: Staging) -> None:
+    bob = staging.database.connect(staging.other)
+    assert not PEOPLE & listed(bob)
+    staging.admin.execute("SELECT discreet.grant_budget('customers', %s, 1)", (staging.other,))
+    bob = staging.database.connect(staging.other)
+    assert listed(bob) >= PEOPLE
+    staging.admin.execute("SELECT discreet.revoke_budget('customers', %s)", (staging.other,))
+    assert not PEOPLE & listed(bob)
+
+
+def test_a_schema_that_cannot_be_used_is_not_listed(staging: Staging) -> None:
+    staging.admin.execute("REVOKE USAGE ON SCHEMA shop FROM PUBLIC")
+    assert not PEOPLE & listed(staging.ana)
+
+
+def test_the_tables_of_the_extension_itself_are_not_listed(staging: Staging) -> None:
+    internal = (
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'discreet' AND table_name LIKE '\\_%'"
+    )
+    assert listed(staging.ana, internal) <= {"_information_tables", "_information_columns"}
+
+
+def test_views_keep_the_name_that_was_written(staging: Staging) -> None:
+    staging.ana.execute("CREATE VIEW mine.listing AS SELECT * FROM information_schema.tables")
+    row = staging.admin.execute("SELECT pg_get_viewdef('mine.listing')").fetchone()
+    assert row is not None
+    assert "information_schema.tables" in row[0]
+
+
+def test_the_catalog_for_people_says_what_can_be_asked(staging: Staging) -> None:
+    rows = staging.ana.execute(
+        "SELECT column_name, lower, upper, categories, can_be_asked FROM discreet.catalog"
+        " WHERE table_name = 'shop.customer'::regclass"
+    ).fetchall()
+    said = {row[0]: row[1:] for row in rows}
+    assert "name" not in said
+    assert said["balance"][:2] == ("-1000", "2000")
+    assert said["segment"][2] == ["home", "work"]
+    assert "names the person" in said["customer_id"][3]
+    assert "sums need bounds" in said["country_id"][3]
+    staging.admin.execute(
+        "SELECT discreet.describe_column('shop.orders', 'ordered', date '2024-01-01', date '2025-12-31')"
+    )
+    bounds = "SELECT lower, upper FROM discreet.catalog WHERE column_name = 'ordered'"
+    assert staging.ana.execute(bounds.encode()).fetchall() == [("2024-01-01", "2025-12-31")]
+
+
+def test_the_catalog_for_people_shows_nothing_of_other_datasets(staging: Staging) -> None:
+    staging.admin.execute(
+        "CREATE TABLE shop.staff (id int PRIMARY KEY); SELECT discreet.protect('shop.staff', 'id', epsilon => 1)"
+    )
+    assert "staff" not in " ".join(
+        name for (name,) in staging.ana.execute("SELECT table_name::text FROM discreet.catalog")
+    )
+    assert "staff" not in listed(staging.ana)

@@ -1,0 +1,252 @@
+"""Without noise, an answer is what PostgreSQL answers: names, types, order and NULLs included, numbers to the grid.
+
+The pure stages run here, in the test's own process, with draws that are 0, a threshold of one person, and choices that
+take the best candidate. Limits per person and bounds are wide enough for all rows. Nothing of this can be had by a
+setting: the noise source of the server is another process's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from dev.cluster import Cluster
+from tests.corpus import lab
+from tests.corpus.sample import HARMLESS, NOON, SCHEMA, Question, questions
+from tests.database.gate.conftest import Asker
+from tests.databases import Connection, Row, created
+
+from discreet.core.quoting import literal
+from discreet.dp.additive import AdditiveNoise
+from discreet.dp.choice import ExponentialChoice
+from discreet.dp.price import Accounting, Price
+from discreet.dp.threshold import ThresholdedRelease
+from discreet.gate.excluded import groups_sql, listed_sql
+from discreet.gate.finish import rows_sql
+from discreet.gate.grouping import Key
+from discreet.gate.measure import Totals, domain_groups, measure
+from discreet.gate.parse import parse
+from discreet.gate.plan import Plan, plan
+from discreet.gate.run import statements
+from discreet.gate.schema import TIMES, Column, Relation, Schema
+from discreet.gate.terms import Terms
+from discreet.gate.times import with_moment
+from discreet.worker.totals import Totals as Found
+from discreet.worker.totals import put_rows
+
+VALUES = list(questions("values.sql"))
+WHOLE, NUMERIC, MOMENTS = {20, 21, 23}, 1700, {1114, 1184}
+GENEROUS = Price(Accounting.PURE, Fraction(100))
+PINNED = "SET TimeZone = 'UTC'; SET jit = off; SET search_path = public, discreet"
+
+
+@pytest.fixture(autouse=True)
+def no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    def best(self: ExponentialChoice, groups: Sequence[Sequence[int]]) -> list[int]:
+        return [min(range(len(losses)), key=losses.__getitem__) for losses in groups]
+
+    monkeypatch.setattr(AdditiveNoise, "draw", lambda self, how_many: [0] * how_many)
+    monkeypatch.setattr(AdditiveNoise, "spread", Fraction(1, 10**9))
+    monkeypatch.setattr(ExponentialChoice, "release_many", best)
+    monkeypatch.setattr(ThresholdedRelease, "threshold", 1)
+
+
+@pytest.fixture(scope="module")
+def laboratory(cluster: Cluster, template: str) -> Iterator[Connection]:
+    with created(cluster, "zero_noise", template) as database:
+        connection = database.connect()
+        connection.execute(lab.DATA.encode())
+        connection.execute(PINNED)
+        yield connection
+
+
+def found_totals(connection: Connection, asked: Plan, keys: tuple[int, ...]) -> Totals:
+    """What worker/totals.py reads, by statements that run here."""
+    found: Found = {}
+    for statement in statements(asked, keys, 4711):
+        rows = connection.execute(statement.sql.encode()).fetchall()
+        put_rows(found, asked, statement, [list(row) for row in rows])
+    return found
+
+
+def planned(connection: Connection, question: Question, schema: Schema) -> Plan:
+    """The plan of a question; the questions within it are answered first."""
+
+    def with_numbers(released: Sequence[str | None] | None) -> Plan:
+        tree = with_moment(parse(question.sql), lambda: NOON)
+        return plan(tree, schema, HARMLESS, question.parameters, released)
+
+    asked = with_numbers(None)
+    inner = [answered(connection, one)[0][0][0] for one in asked.subquestions]
+    return with_numbers([None if number is None else str(number) for number in inner]) if inner else asked
+
+
+def answered(connection: Connection, asked: Plan) -> tuple[list[Row], list[tuple[str, int]]]:
+    """Rows, and names and types of columns, of the answer without noise."""
+    rows: list[list[object]] = []
+    for keys in asked.grouping.sets:
+        terms = Terms.of(asked, GENEROUS, Fraction(1, 10), keys)
+        texts = {
+            place: known_texts(connection, asked, key) for place, key in enumerate(asked.grouping.keys) if key.known
+        }
+        known = domain_groups(asked, keys, texts)
+        rows += measure(asked, terms, known, found_totals(connection, asked, keys))
+    cursor = connection.execute(
+        rows_sql(asked).replace("%", "%%").replace("$1", "%s::jsonb", 1).encode(), [json.dumps(rows)]
+    )
+    return cursor.fetchall(), columns(cursor)
+
+
+def known_texts(connection: Connection, asked: Plan, key: Key) -> list[str | None]:
+    sql = groups_sql(key, asked.source, asked.conditions) if key.listed is None else listed_sql(key, key.listed)
+    return list(dict.fromkeys(text for (text,) in connection.execute(sql.encode())))
+
+
+def columns(cursor: Any) -> list[tuple[str, int]]:
+    return [(column.name, column.type_code) for column in cursor.description]
+
+
+def near(given: Any, wanted: Any, slack: float) -> bool:
+    """Equal, or as near as the grid and the bins of a quantile are fine."""
+    if isinstance(wanted, list) and isinstance(given, list):
+        return len(given) == len(wanted) and all(near(*pair, slack) for pair in zip(given, wanted, strict=True))
+    if isinstance(wanted, bool) or wanted is None or given is None or isinstance(wanted, str):
+        return bool(given == wanted)
+    if isinstance(wanted, timedelta):
+        return abs(given - wanted).total_seconds() <= slack * max(abs(wanted).total_seconds(), 1)
+    if isinstance(wanted, datetime):
+        given, wanted = given.replace(tzinfo=None), wanted.replace(tzinfo=None)
+        return abs((given - wanted).total_seconds()) <= slack * 10**9
+    if isinstance(wanted, date):
+        return abs((given - wanted).days) <= slack * 10**5
+    if isinstance(wanted, int | float | Decimal):
+        return abs(float(given) - float(wanted)) <= slack * max(abs(float(wanted)), 1)
+    return bool(given == wanted)
+
+
+def same_types(given: tuple[str, int], wanted: tuple[str, int]) -> bool:
+    """Whole numbers are of any whole type, and date_trunc() of a date has no zone: the hook of plain SQL casts them."""
+    alike = (wanted[1] in WHOLE and given[1] in WHOLE | {NUMERIC}) or {given[1], wanted[1]} == MOMENTS
+    return given[0] == wanted[0] and (given[1] == wanted[1] or alike)
+
+
+def is_chosen(sql: str) -> bool:
+    """Quantiles come from bins: between two values any of them holds the rank."""
+    return re.search(r"percentile|\bmin\(|\bmax\(|dp_median|dp_quantile", sql) is not None
+
+
+@pytest.mark.parametrize("question", VALUES, ids=lambda question: question.sql)
+def test_an_answer_without_noise_is_what_postgresql_answers(laboratory: Connection, question: Question) -> None:
+    given, told = answered(laboratory, planned(laboratory, question, lab.SCHEMA))
+    cursor = laboratory.execute(question.sql.encode())
+    wanted = cursor.fetchall()
+    assert [same_types(*pair) for pair in zip(told, columns(cursor), strict=True)] == [True] * len(told)
+    slack = 0.03 if is_chosen(question.sql) else 1e-6
+    differ = [pair for pair in zip(given, wanted, strict=False) if not all(map(near, *pair, [slack] * len(told)))]
+    assert (len(given), differ) == (len(wanted), [])
+
+
+def opened(schema: Schema, rows: int) -> Schema:
+    """The same tables, with nothing declared that leaves rows out: no categories, no limits per person to speak of."""
+
+    def wide(column: Column) -> Column:
+        if column.bounds is None or column.family in TIMES:
+            return replace(column, categories=None)
+        return replace(column, bounds=(column.bounds[0] * 10, column.bounds[1] * 10))
+
+    def table(relation: Relation) -> Relation:
+        columns = {name: wide(column) for name, column in relation.columns.items()}
+        kept = relation.protection
+        many = None if kept is None else replace(kept, max_groups=400, max_rows=rows)
+        return replace(relation, columns=columns, protection=many)
+
+    datasets = {name: replace(dataset, accounting="pure") for name, dataset in schema.datasets.items()}
+    return Schema({name: table(relation) for name, relation in schema.relations.items()}, datasets)
+
+
+# what PostgreSQL is asked in place of the clock, and of discreet's own aggregates
+MOMENT = "timestamptz '2025-06-01 12:00:00+00'"
+OWN = r"\b(?:discreet\.)?"
+IN_POSTGRESQL = [
+    (r"\b(?:now\(\)|(?:current|statement|transaction)_timestamp(?:\(\))?)", MOMENT),
+    (r"\blocaltimestamp\b", MOMENT.replace("tz", "").replace("+00", "")),
+    (r"\bcurrent_date\b", "date '2025-06-01'"),
+    (rf"{OWN}dp_count\(\*\)", "count(*)"),
+    (rf"{OWN}dp_count\(([\w.]+)(?:, [\d.]+)?\)", r"count(\1)"),
+    (rf"{OWN}dp_count_distinct\(([\w.]+)(?:, [\d.]+)?\)", r"count(DISTINCT \1)"),
+    (
+        rf"{OWN}dp_(sum|avg|variance|stddev)\(([\w.]+), (-?[\d.]+|\$\d), (-?[\d.]+|\$\d)(?:, [\d.]+)?\)",
+        r"\1(least(greatest(\2, \3), \4))",
+    ),
+    (rf"{OWN}dp_median\(([\w.]+), [^()]*\)", r"percentile_cont(0.5) WITHIN GROUP (ORDER BY \1)"),
+    (rf"{OWN}dp_quantile\(([\w.]+), ([\d.]+), [^()]*\)", r"percentile_cont(\2) WITHIN GROUP (ORDER BY \1)"),
+]
+
+
+def in_postgresql(connection: Connection, question: Question) -> Any:
+    """What PostgreSQL answers, at the moment of the question, with its own aggregates."""
+    sql = question.sql
+    for words, instead in IN_POSTGRESQL:
+        sql = re.sub(words, instead, sql, flags=re.IGNORECASE)
+    if not question.parameters:
+        return connection.execute(sql.encode())
+    given = ", ".join("NULL" if value is None else literal(value) for value in question.parameters)
+    connection.execute("DEALLOCATE ALL")
+    connection.execute(f"PREPARE asked AS {sql}".encode())
+    return connection.execute(f"EXECUTE asked({given})".encode())
+
+
+def is_defined(question: Question) -> bool:
+    """Whether PostgreSQL's answer is one: not where it picks rows from equals, by where they lie.
+
+    That is LIMIT without ORDER BY, and lead(), frames of rows and LATERAL over days that several rows share. Of
+    discreet's own aggregates some have no counterpart: averages of dates, and what divides whole numbers.
+    """
+    sql = question.sql
+    any_rows = re.search(r"\bLIMIT\b", sql) and "ORDER BY" not in sql
+    any_peers = re.search(r"ORDER BY (v\.)?day( DESC)?\s*(\)|LIMIT|ROWS)", sql) and not re.search(
+        "rank|DISTINCT ON", sql
+    )
+    own = re.search(r"dp_\w+\([^)]*(CASE|/|')|\) / dp_", sql)
+    return not (any_rows or any_peers or own)
+
+
+def rows_each(sql: str) -> int:
+    """A patient has hundreds of visits, and tens of thousands of pairs of them, which are only counted."""
+    return 3000 if re.search(r"\b(sum|avg|stddev|variance)\(", sql) else 200_000
+
+
+ACCEPTED = [question for question in questions("accepted.sql") if is_defined(question)]
+# sums of a person with up to 3,000 rows, of a column with bounds ten times as wide as declared
+GRID = 1e-5
+
+
+@pytest.mark.parametrize("question", ACCEPTED, ids=lambda question: question.sql)
+def test_the_corpus_without_noise_is_what_postgresql_answers(asker: Asker, question: Question) -> None:
+    connection = asker.admin
+    connection.execute(PINNED.encode())
+    given, told = answered(connection, planned(connection, question, opened(SCHEMA, rows_each(question.sql))))
+    cursor = in_postgresql(connection, question)
+    wanted = cursor.fetchall()
+    own = "dp_" in question.sql
+    assert own or [same_types(*pair) for pair in zip(told, columns(cursor), strict=True)] == [True] * len(told)
+    if is_chosen(question.sql):  # a quantile keeps away from the ends by design: there is no exact one to compare
+        assert len(given) >= len(wanted)
+        return
+    missing = [row for row in wanted if not any(all(map(near, one, row, [GRID] * len(row))) for one in given)]
+    assert missing == []
+
+
+def test_nearly_all_of_the_corpus_is_compared() -> None:
+    assert len(ACCEPTED) >= 0.95 * len(list(questions("accepted.sql")))
+
+
+def test_the_corpus_is_as_large_as_promised() -> None:
+    assert len({question.sql for question in VALUES}) == len(VALUES) >= 200

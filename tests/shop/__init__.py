@@ -1,0 +1,15 @@
+"""A shop whose customers are the people, over foreign keys of one and two steps.
+
+Its questions, in tests/corpus/shop.sql, are those of decision support.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def script(name: str) -> str:
+    return Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
+
+
+TABLES, PROTECTED = script("tables"), script("protected")
