@@ -173,7 +173,15 @@ def dropped(session: Connection, name: str) -> bool:
 
 
 def test_a_charge_that_waits_for_a_line_is_left_to_the_next_ledger_worker(asked: Town, outside: Connection) -> None:
-    """A copy that fails, since sessions are connected, dismisses the workers while the charge waits."""
+    """A copy that fails, since sessions are connected, dismisses the workers while the charge waits.
+
+    A charge waits for at most five seconds. On a busy machine the next worker may begin later, so several tries are allowed.
+    """
+    assert any(charged_by_the_next_ledger_worker(asked, outside) for _ in range(5))
+    asked.charged()
+
+
+def charged_by_the_next_ledger_worker(asked: Town, outside: Connection) -> bool:
     session, locker, number = asked.asker("an aggregate"), asked.database.connect(autocommit=False), next(numbers)
     ask(session, "an aggregate")
     locker.execute("SELECT FROM discreet._budget WHERE dataset = 'citizens' FOR UPDATE")
@@ -186,10 +194,13 @@ def test_a_charge_that_waits_for_a_line_is_left_to_the_next_ledger_worker(asked:
         )
         waited_for(lambda: bool(set(admin.execute(LEDGERS).fetchall()) - before))
         locker.rollback()
-        assert question.end() == "answered"
+        outcome = question.end()
         assert copy.end() == "55006"
-    assert asked.charges_of(900_000_000 + number) == 1
-    asked.charged()
+    locker.close()
+    session.close()
+    assert outcome in {"answered", "DP007"}
+    assert asked.charges_of(900_000_000 + number) == (outcome == "answered")
+    return outcome == "answered"
 
 
 # a question that no step of the new version takes
