@@ -175,7 +175,8 @@ def dropped(session: Connection, name: str) -> bool:
 def test_a_charge_that_waits_for_a_line_is_left_to_the_next_ledger_worker(asked: Town, outside: Connection) -> None:
     """A copy that fails, since sessions are connected, dismisses the workers while the charge waits.
 
-    A charge waits for at most five seconds. On a busy machine the next worker may begin later, so several tries are allowed.
+    A charge waits for at most five seconds. On a busy machine the next worker may begin later, so several tries are
+    allowed.
     """
     assert any(charged_by_the_next_ledger_worker(asked, outside) for _ in range(5))
     asked.charged()
