@@ -26,16 +26,16 @@ export PG_CONFIG
         server-packages test-packages
 
 help:  ## list every target
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^##-- / { print "\n" substr($$0, 6) } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-##-- the two commands
+##-- For newcomers
 
 demo: $(if $(filter ?,$(CHAPTER)),,install)  ## a tour in chapters, on a cluster of its own (CHAPTER=tracker: one of them; CHAPTER=? lists them)
 	@python3 demo/tour.py $(if $(CHAPTER),'$(CHAPTER)')
 
 test: test-packages install lint unit corpus database clients statistical attack-tests updatecheck  ## everything that CI runs
 
-##-- a private cluster for trying things
+##-- For trying things: a private cluster
 
 up: install  ## start the private cluster, with the extension and the sample data (SIZE=10: ten times the people)
 	@$(CLUSTER) up
@@ -56,7 +56,7 @@ dsn:  ## print a connection string for the private cluster; append ' user=NAME' 
 report: install  ## write the report of a sample installation to build/report.html (REPORT=path for another place)
 	@python3 demo/report.py $(REPORT)
 
-##-- building and installing
+##-- For administrators
 
 build: server-packages  ## compile the C module and join the install script
 	@$(MAKE) -s -C extension PG_CONFIG=$(PG_CONFIG)
@@ -74,7 +74,7 @@ server-packages:
 test-packages: server-packages
 	@dev/setup tests
 
-##-- checks
+##-- For contributors: checks
 
 lint: test-packages  ## ruff, mypy strict, C warnings as errors
 	@$(VENV)/ruff check .
@@ -138,7 +138,7 @@ fuzz: test-packages install  ## random questions with and without each of three 
 attacks: test-packages install  ## how often each attack succeeds on plain tables, naive designs and discreet (TRIES=20: more tries)
 	@$(VENV)/python -m attacks $(if $(TRIES),--tries $(TRIES))
 
-##-- keeping house
+##-- For contributors: generated files
 
 reference: test-packages up  ## write docs/reference.md anew, from the comments in the database and the gate's tables
 	@$(VENV)/python dev/reference.py
