@@ -39,7 +39,7 @@ FEATURES = {
     ),
     "release": Feature("Releases", release.load, (release.measuring, release.anonymising, release.others)),
     "sealed": Feature("Sealed columns", sealed.load, (sealed.scans, sealed.inserts, sealed.lookups, sealed.storage)),
-    "synthesis": Feature("Synthetic tables", synthesis.load, (synthesis.census,)),
+    "synthesis": Feature("Synthetic tables", synthesis.load, (synthesis.census, synthesis.survey)),
     "audited": Feature("Audited answers", audited.load, (audited.decision, audited.usefulness)),
     "budget": Feature(
         "The ledger",

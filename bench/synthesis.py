@@ -1,5 +1,6 @@
 """Synthetic tables of census-like rows: how long they take, how close they come, and what memory they need.
 
+The census has a million rows of 12 columns; the survey has 100,000 rows of 30, whose first 12 are those of the census.
 Closeness is the mean total variation distance of all marginals of two and of three columns; beside it stands that of a
 fresh sample of the same population. What a model trained on the table is worth: `python -m bench.synthesis_target`.
 Peers on the same rows, each of which needs an hour and an idle core: `python -m bench.synthesis_peers`.
@@ -12,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
 
@@ -26,17 +28,25 @@ SIZES = (16, 9, 16, 7, 15, 6, 5, 2, 42, 2, 20, 8)
 MOST_SECONDS, MOST_SERVER_MB, MOST_FITTING_MB = 30, 20, 500
 # what the best peer of the prototype came to, two and three columns together
 BEST_PAIRS, BEST_TRIPLES = 0.0156, 0.0448
-NAMES = tuple(f"c{n}" for n in range(len(SIZES)))
+SURVEY_ROWS = 100_000
+SURVEY_SIZES = (*SIZES, 4, 3, 2, 12, 5, 2, 8, 3, 2, 6, 10, 2, 4, 3, 24, 2, 5, 7)
 
 Columns = list[npt.NDArray[np.int64]]
 
 
-def population(rows: int, seed: int) -> Columns:
+def names(sizes: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple(f"c{n}" for n in range(len(sizes)))
+
+
+NAMES = names(SIZES)
+
+
+def population(rows: int, seed: int, sizes: tuple[int, ...] = SIZES) -> Columns:
     """Categories that hang together by three hidden numbers of each person; the same population for every seed."""
     shape, random = np.random.default_rng(7), np.random.default_rng(seed)
     hidden = random.normal(size=(rows, 3))
     columns = []
-    for size in SIZES:
+    for size in sizes:
         weights, bend, noise = shape.normal(size=3), shape.normal(), shape.uniform(0.3, 1.2)
         value = hidden @ weights + 0.7 * bend * hidden[:, 0] * hidden[:, 1] + noise * random.normal(size=rows)
         cuts = np.sort(shape.normal(scale=1.5, size=size - 1))
@@ -45,22 +55,26 @@ def population(rows: int, seed: int) -> Columns:
 
 
 def load(subject: Subject) -> None:
-    rows = min(subject.rows, ROWS)
-    columns = ", ".join(f"{name} smallint NOT NULL" for name in NAMES)
+    load_table(subject, "census", min(subject.rows, ROWS), SIZES)
+
+
+def load_table(subject: Subject, table: str, rows: int, sizes: tuple[int, ...]) -> None:
+    """A table of that name, protected in a dataset of the same name, with room for many synthetic tables."""
+    columns = ", ".join(f"{name} smallint NOT NULL" for name in names(sizes))
     with subject.connect() as connection:
-        connection.execute(f"CREATE TABLE census (id int PRIMARY KEY, {columns})")
-        with connection.cursor() as cursor, cursor.copy("COPY census FROM STDIN") as copy:
-            for row in zip(range(rows), *(column.tolist() for column in population(rows, 1)), strict=True):
+        connection.execute(f"CREATE TABLE {table} (id int PRIMARY KEY, {columns})".encode())
+        with connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN".encode()) as copy:
+            for row in zip(range(rows), *(column.tolist() for column in population(rows, 1, sizes)), strict=True):
                 copy.write_row(row)
-        connection.execute("ANALYZE census")
-        connection.execute("SELECT discreet.create_dataset('census', 1000, 1e-3)")
-        connection.execute("SELECT discreet.protect('census', 'id', dataset => 'census')")
-        for name, size in zip(NAMES, SIZES, strict=True):
+        connection.execute(f"ANALYZE {table}".encode())
+        connection.execute("SELECT discreet.create_dataset(%s, 1000, 1e-3)", [table])
+        connection.execute("SELECT discreet.protect(%s, 'id', dataset => %s)", [table, table])
+        for name, size in zip(names(sizes), sizes, strict=True):
             connection.execute(
-                f"SELECT discreet.describe_column('census', '{name}', categories =>"
-                f" ARRAY(SELECT n::text FROM generate_series(0, {size - 1}) n))"
+                "SELECT discreet.describe_column(%s, %s, categories => %s::text[])",
+                [table, name, [str(n) for n in range(size)]],
             )
-        connection.execute("SELECT discreet.grant_budget('census', 'postgres', 1000, 1e-3)")
+        connection.execute("SELECT discreet.grant_budget(%s, 'postgres', 1000, 1e-3)", [table])
 
 
 @dataclass(frozen=True)
@@ -71,13 +85,13 @@ class Closeness:
     triples: float
 
     @classmethod
-    def of(cls, here: Columns, there: Columns) -> Closeness:
+    def of(cls, here: Columns, there: Columns, sizes: tuple[int, ...] = SIZES) -> Closeness:
         sys.path.insert(0, str(Path(__file__).parents[1] / "plpython" / "src"))
         from discreet.synthesis.problem import Layout
 
         means = []
         for ways in (2, 3):
-            layout = Layout(SIZES, tuple(combinations(range(len(SIZES)), ways)))
+            layout = Layout(sizes, tuple(combinations(range(len(sizes)), ways)))
             one, two = layout.counted(here) / len(here[0]), layout.counted(there) / len(there[0])
             means.append(float(np.abs(one - two).sum()) / 2 / len(layout.cliques))
         return cls(*means)
@@ -128,48 +142,63 @@ def memory(process: Path) -> int:
 
 
 def synthesized(
-    connection: Connection, epsilon: int, target: str | None = None
+    connection: Connection, epsilon: int, target: str | None = None, table: str = "census"
 ) -> tuple[float, Columns, dict[str, int]]:
     """Seconds, rows, and peaks of memory in MB; that of the session is what it grew by."""
-    connection.execute("DROP TABLE IF EXISTS census_copy")
+    connection.execute(f"DROP TABLE IF EXISTS {table}_copy".encode())
     session = connection.info.backend_pid
     before = memory(Path(f"/proc/{session}"))
     with Peaks(session) as watched:
         start = time.perf_counter()
         connection.execute(
-            f"SELECT discreet.synthesize('census', 'census_copy', {epsilon}, {DELTA}, target => %s)", [target]
+            "SELECT discreet.synthesize(%s, %s, %s, %s, target => %s)",
+            [table, f"{table}_copy", epsilon, Decimal(DELTA), target],
         )
         taken = time.perf_counter() - start
     with (
         connection.cursor() as cursor,
-        cursor.copy(f"COPY (SELECT {', '.join(NAMES)} FROM census_copy) TO STDOUT") as copy,
+        cursor.copy(f"COPY {table}_copy TO STDOUT".encode()) as copy,
     ):
         rows = np.loadtxt((bytes(line).decode() for line in copy), dtype=np.int64)
     peaks = watched.peaks | {"session": watched.peaks.get("session", before) - before}
-    return taken, list(rows.T), peaks
+    return taken, list(rows.T[1:]), peaks
+
+
+def lines(
+    subject: Subject, table: str, number: int, sizes: tuple[int, ...], epsilon: int, floor: Closeness, source: Columns
+) -> Iterator[Line]:
+    with subject.connect() as connection:
+        taken, rows, peaks = synthesized(connection, epsilon, table=table)
+    found = Closeness.of(source, rows, sizes)
+    name = f"synthesize {number:,} × {len(sizes)}, epsilon {epsilon}, delta {DELTA}"
+    targeted = (table, number, epsilon) == ("census", ROWS, 1)
+    yield Line(
+        f"{name}: time", "", f"{taken:.1f} s", f"{taken:.1f} s",
+        f"<= {MOST_SECONDS} s" if targeted else "", taken <= MOST_SECONDS if targeted else None,
+    )  # fmt: skip
+    yield Line(
+        f"{name}: error of pairs / triples; native: a fresh sample", str(floor), str(found), str(found),
+        f"<= {BEST_PAIRS} / {BEST_TRIPLES}" if targeted else "",
+        found.pairs <= BEST_PAIRS and found.triples <= BEST_TRIPLES if targeted else None,
+    )  # fmt: skip
+    yield Line(
+        f"{name}: memory of the session, of the fit", "", f"+{peaks['session']} MB, {peaks['fitting']} MB", "",
+        f"<= {MOST_SERVER_MB} MB, {MOST_FITTING_MB} MB",
+        peaks["session"] <= MOST_SERVER_MB and peaks["fitting"] <= MOST_FITTING_MB,
+    )  # fmt: skip
 
 
 def census(subject: Subject) -> Iterator[Line]:
     number = min(subject.rows, ROWS)
-    source, fresh = population(number, 1), population(number, 2)
-    floor = Closeness.of(source, fresh)
+    source = population(number, 1)
+    floor = Closeness.of(source, population(number, 2))
     for epsilon in EPSILONS:
-        with subject.connect() as connection:
-            taken, rows, peaks = synthesized(connection, epsilon)
-        found = Closeness.of(source, rows)
-        name = f"synthesize {number:,} × {len(SIZES)}, epsilon {epsilon}, delta {DELTA}"
-        whole = number == ROWS and epsilon == 1
-        yield Line(
-            f"{name}: time", "", f"{taken:.1f} s", f"{taken:.1f} s",
-            f"<= {MOST_SECONDS} s" if whole else "", taken <= MOST_SECONDS if whole else None,
-        )  # fmt: skip
-        yield Line(
-            f"{name}: error of pairs / triples; native: a fresh sample", str(floor), str(found), str(found),
-            f"<= {BEST_PAIRS} / {BEST_TRIPLES}" if whole else "",
-            found.pairs <= BEST_PAIRS and found.triples <= BEST_TRIPLES if whole else None,
-        )  # fmt: skip
-        yield Line(
-            f"{name}: memory of the session, of the fit", "", f"+{peaks['session']} MB, {peaks['fitting']} MB", "",
-            f"<= {MOST_SERVER_MB} MB, {MOST_FITTING_MB} MB",
-            peaks["session"] <= MOST_SERVER_MB and peaks["fitting"] <= MOST_FITTING_MB,
-        )  # fmt: skip
+        yield from lines(subject, "census", number, SIZES, epsilon, floor, source)
+
+
+def survey(subject: Subject) -> Iterator[Line]:
+    number = min(subject.rows, SURVEY_ROWS)
+    load_table(subject, "survey", number, SURVEY_SIZES)
+    source = population(number, 1, SURVEY_SIZES)
+    floor = Closeness.of(source, population(number, 2, SURVEY_SIZES), SURVEY_SIZES)
+    yield from lines(subject, "survey", number, SURVEY_SIZES, 1, floor, source)

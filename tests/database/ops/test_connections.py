@@ -88,7 +88,7 @@ def come(cluster: Cluster, user: str = "alice", **options: str) -> str:
         "sslcert": "none",
         "sslkey": "none",
     } | options
-    with psycopg.connect(host="127.0.0.1", port=PORT, dbname="postgres", user=user, **given) as connection:  # type: ignore[arg-type]
+    with psycopg.connect(host="127.0.0.1", port=cluster.port, dbname="postgres", user=user, **given) as connection:  # type: ignore[arg-type]
         row = connection.execute("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").fetchone()
     return str(row)
 
@@ -184,3 +184,15 @@ def test_superusers_among_analysts_are_named(admin: Connection) -> None:
     assert found.endswith("ALTER ROLE alice NOBYPASSRLS")
     admin.execute("ALTER ROLE alice NOBYPASSRLS")
     assert findings(admin, "mighty roles") == []
+
+
+def test_what_to_type_names_roles_and_databases_as_sql_does(admin: Connection) -> None:
+    admin.execute('CREATE ROLE "Odd one" LOGIN SUPERUSER IN ROLE discreet_analyst')
+    try:
+        admin.execute('ALTER ROLE "Odd one" IN DATABASE postgres SET row_security = off')
+        (mighty,), (policies,) = findings(admin, "mighty roles"), findings(admin, "row security")
+        for found in (mighty, policies):
+            admin.execute(found.rpartition(": ")[2].encode())
+        assert findings(admin, "mighty roles") == findings(admin, "row security") == []
+    finally:
+        admin.execute('DROP ROLE "Odd one"')

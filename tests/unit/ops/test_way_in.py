@@ -13,11 +13,13 @@ BOB = Role("bob", frozenset(["bob"]))
 def lines(text: str) -> tuple[Line, ...]:
     made = []
     for number, line in enumerate(text.strip().splitlines(), 1):
+        line, _, options = line.partition(" |")
         kind, databases, users, *address, method = line.split()
         place, _, mask = address[0].partition("/") if address else (None, "", "")
         made.append(
-            Line(number, kind, tuple(databases.split(",")), tuple(users.split(",")), place, mask or None, method)
-        )
+            Line(number, kind, tuple(databases.split(",")), tuple(users.split(",")), place, mask or None, method,
+                 tuple(options.split()))
+        )  # fmt: skip
     return tuple(made)
 
 
@@ -30,7 +32,7 @@ def found(text: str, *roles: Role, database: str = "hr", tls: bool = True) -> li
 PLAIN = "over TCP without TLS"
 
 
-@pytest.mark.parametrize("method", ["scram-sha-256", "cert", "ldap", "peer", "reject"])
+@pytest.mark.parametrize("method", ["scram-sha-256", "cert", "ldap | ldaptls=1", "peer", "reject"])
 def test_strong_methods_over_tls_and_sockets_are_no_finding(method: str) -> None:
     assert found(f"local all all {method}\nhostssl all all all {method}") == []
 
@@ -46,6 +48,27 @@ def test_host_lets_unencrypted_connections_in() -> None:
     assert found("host all all all scram-sha-256") == [(1, PLAIN, ["alice"])]
     assert found("hostnossl all all 10.0.0.0/255.0.0.0 scram-sha-256") == [(1, PLAIN, ["alice"])]
     assert found("hostgssenc all all all gss") == []
+    assert found("hostgssenc all all all trust") == [(1, "without a password", ["alice"])]
+
+
+def test_what_the_clients_machine_says_is_no_proof() -> None:
+    assert found("hostssl all all all ident") == [(1, "by what the client's own machine says", ["alice"])]
+
+
+def test_a_certificate_that_names_the_role_is_enough() -> None:
+    assert found("hostssl all all all trust | clientcert=verify-full") == []
+    assert found("hostssl all all all trust | clientcert=verify-ca") == [(1, "without a password", ["alice"])]
+    assert found("local all all trust | clientcert=verify-full") == [(1, "without a password", ["alice"])]
+
+
+@pytest.mark.parametrize(
+    ("options", "secure"),
+    [("", False), ("ldapscheme=ldap", False), ("ldaptls=0", False), ("ldapurl=ldap://dir/ou=people", False),
+     ("ldaptls=1", True), ("ldapscheme=ldaps", True), ("ldapurl=ldaps://dir/ou=people", True)],
+)  # fmt: skip
+def test_a_directory_gets_passwords_over_tls_only(options: str, secure: bool) -> None:
+    named = [(1, "with a password that the server sends to the directory without TLS", ["alice"])]
+    assert found(f"hostssl all all all ldap | {options}") == ([] if secure else named)
 
 
 def test_without_ssl_a_line_for_tls_is_never_met() -> None:

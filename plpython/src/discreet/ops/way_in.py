@@ -6,20 +6,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_network
 
-LOCAL, TLS, PLAIN = "local", "tls", "plain"
-# by which kinds of connection a line can be met; what GSS encrypts is neither
+LOCAL, TLS, GSS, PLAIN = "local", "tls", "gss", "plain"
+# by which kinds of connection a line can be met
 KINDS = {
     "local": {LOCAL},
-    "host": {TLS, PLAIN},
+    "host": {TLS, GSS, PLAIN},
     "hostssl": {TLS},
-    "hostnossl": {PLAIN},
+    "hostnossl": {GSS, PLAIN},
+    "hostgssenc": {GSS},
     "hostnogssenc": {TLS, PLAIN},
 }
 WEAK = {
     "trust": "without a password",
     "password": "with a password in the clear",
     "md5": "with a password hashed by MD5",
+    "ident": "by what the client's own machine says",
 }
+# the certificate names the role then, whatever the method asks beside it
+CERTIFIED = "clientcert=verify-full"
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,12 @@ class Line:
     address: str | None
     netmask: str | None
     method: str
+    options: tuple[str, ...] = ()
+    file: str = "pg_hba.conf"
+
+    @property
+    def place(self) -> str:
+        return f"line {self.number} of {self.file}"
 
     def covers(self, other: Line) -> bool:
         """Whether each address of another line is one of this line, too."""
@@ -48,6 +58,14 @@ class Line:
         if self.netmask is not None:
             address += f"/{prefix(self)}"
         return f"{self.type} {','.join(self.databases)} {','.join(self.users)}{address} {self.method}"
+
+    def directory_in_the_clear(self) -> bool:
+        """Whether the server sends passwords to a directory without TLS."""
+        if self.method != "ldap":
+            return False
+        given = dict(option.split("=", 1) for option in self.options if "=" in option)
+        secure = given.get("ldapscheme") == "ldaps" or given.get("ldapurl", "").lower().startswith("ldaps:")
+        return not secure and given.get("ldaptls") not in ("1", "true")
 
 
 def prefix(line: Line) -> int:
@@ -97,7 +115,7 @@ def weak_lines(
     """Lines that ask too little of some roles: the line, what is wrong, what to write instead, and the roles."""
     found: dict[tuple[Line, str, str], list[str]] = {}
     for role in roles:
-        for kind in (LOCAL, TLS, PLAIN):
+        for kind in (LOCAL, TLS, GSS, PLAIN):
             if kind == TLS and not tls:
                 continue
             for line in lines_of(role, kind, lines, database):
@@ -105,14 +123,18 @@ def weak_lines(
                     named = found.setdefault((line, what, change), [])
                     if role.name not in named:
                         named.append(role.name)
-    for (line, what, change), named in sorted(found.items(), key=lambda each: (each[0][0].number, each[0][1])):
+    order = {line: place for place, line in enumerate(lines)}
+    for (line, what, change), named in sorted(found.items(), key=lambda each: (order[each[0][0]], each[0][1])):
         yield line, what, change, sorted(named)
 
 
 def faults(line: Line, kind: str) -> Iterator[tuple[str, str]]:
+    """What a line asks too little of a connection of this kind, and what to write instead."""
     if line.method == "reject":
         return
-    if line.method in WEAK:
+    if line.method in WEAK and not (kind == TLS and CERTIFIED in line.options):
         yield WEAK[line.method], f"write scram-sha-256 instead of {line.method}"
+    if line.directory_in_the_clear():
+        yield "with a password that the server sends to the directory without TLS", "add ldaptls=1 or ldapscheme=ldaps"
     if kind == PLAIN:
         yield "over TCP without TLS", f"write hostssl instead of {line.type}"

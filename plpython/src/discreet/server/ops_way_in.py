@@ -26,26 +26,34 @@ ROLES = f"""{WATCHED}
     FROM pg_roles r JOIN watched w ON w.role = r.oid WHERE r.rolcanlogin ORDER BY 1
 """
 MIGHTY = f"""{WATCHED}
-    SELECT r.rolname AS name, r.rolsuper AS superuser, r.rolbypassrls AS bypasses
+    SELECT r.rolname AS name, quote_ident(r.rolname) AS quoted, r.rolsuper AS superuser
     FROM pg_roles r JOIN watched w ON w.role = r.oid WHERE r.rolcanlogin AND (r.rolsuper OR r.rolbypassrls) ORDER BY 1
 """
 OLD_HASHES = """
     SELECT string_agg(rolname, ', ' ORDER BY rolname) AS names FROM pg_authid
     WHERE rolcanlogin AND rolpassword IS NOT NULL AND rolpassword NOT LIKE 'SCRAM-SHA-256$%'
 """
+# since PostgreSQL 16 other files can be included, and rules have numbers and files of their own
 RULES = """
     SELECT line_number, type, database::text[] AS databases, user_name::text[] AS users, address, netmask,
-           auth_method AS method, error FROM pg_hba_file_rules ORDER BY line_number
+           auth_method AS method, coalesce(options, '{}')::text[] AS options, error,
+           coalesce(regexp_replace(to_jsonb(r) ->> 'file_name', '^.*/', ''), 'pg_hba.conf') AS file
+    FROM pg_hba_file_rules r ORDER BY coalesce((to_jsonb(r) ->> 'rule_number')::int, line_number)
 """
 # settings of a role or a database come before those of the server; off: queries fail instead of being filtered
 ROW_SECURITY = """
-    SELECT coalesce('role ' || s.setrole::regrole::text, 'database ' || d.datname) AS place
+    SELECT coalesce('role ' || s.setrole::regrole::text, 'database ' || d.datname) AS place,
+           CASE WHEN s.setrole = 0 THEN format('ALTER DATABASE %I RESET row_security', d.datname)
+                WHEN s.setdatabase = 0 THEN format('ALTER ROLE %s RESET row_security', s.setrole::regrole)
+                ELSE format('ALTER ROLE %s IN DATABASE %I RESET row_security', s.setrole::regrole, d.datname)
+           END AS change
     FROM pg_db_role_setting s LEFT JOIN pg_roles r ON r.oid = s.setrole
          LEFT JOIN pg_database d ON d.oid = s.setdatabase,
          unnest(s.setconfig) c(setting)
     WHERE c.setting IN ('row_security=off', 'row_security=false', 'row_security=0')
       AND (s.setdatabase = 0 OR d.datname = current_database()) AND (s.setrole = 0 OR r.oid IS NOT NULL)
-    UNION ALL SELECT 'postgresql.conf' FROM pg_settings WHERE name = 'row_security' AND reset_val = 'off'
+    UNION ALL SELECT 'postgresql.conf', 'set row_security = on in postgresql.conf' FROM pg_settings
+    WHERE name = 'row_security' AND reset_val = 'off'
       AND source IN ('configuration file', 'command line')
 """
 
@@ -86,11 +94,11 @@ def way_in(plpy: Plpy) -> Iterator[Finding]:
     lines = []
     for row in run(plpy, RULES):
         if row["error"] is not None:
-            yield "way in", PROBLEM, f"line {row['line_number']} of pg_hba.conf cannot be read: {row['error']}"
+            yield "way in", PROBLEM, f"line {row['line_number']} of {row['file']} cannot be read: {row['error']}"
             continue
         lines.append(
             Line(row["line_number"], row["type"], tuple(row["databases"]), tuple(row["users"]), row["address"],
-                 row["netmask"], row["method"])
+                 row["netmask"], row["method"], tuple(row["options"]), row["file"])
         )  # fmt: skip
     roles = [Role(row["name"], frozenset(row["groups"])) for row in run(plpy, ROLES)]
     database = run(plpy, "SELECT current_database() AS name")[0]["name"]
@@ -99,7 +107,7 @@ def way_in(plpy: Plpy) -> Iterator[Finding]:
         yield (
             "way in",
             WARNING,
-            f"{', '.join(names)} can connect {what} by line {line.number} of pg_hba.conf ({line}): {change}",
+            f"{', '.join(names)} can connect {what} by {line.place} ({line}): {change}",
         )
 
 
@@ -127,7 +135,7 @@ def mighty_roles(plpy: Plpy) -> Iterator[Finding]:
             "mighty roles",
             WARNING,
             f"{row['name']} is an analyst, a cleared or trusted role or holds a key, and has {attribute}: "
-            f"ALTER ROLE {row['name']} NO{attribute}",
+            f"ALTER ROLE {row['quoted']} NO{attribute}",
         )
 
 
@@ -136,8 +144,7 @@ def row_security(plpy: Plpy) -> Iterator[Finding]:
         yield (
             "row security",
             WARNING,
-            f"row_security is off for {row['place']}, so that statements on tables with policies fail: remove the "
-            "setting",
+            f"row_security is off for {row['place']}, so that statements on tables with policies fail: {row['change']}",
         )
 
 
