@@ -1,6 +1,7 @@
 """Joins the parts named in sql/parts, in that order, to build/discreet--VERSION.sql.
 
-The scripts of extension/upgrades, from one version to the next or of a version already released, go there too.
+The scripts of extension/upgrades, from one version to the next or of a version already released, go there too;
+what they have in common with the install scripts is filled in by dev/upgrade.py.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from dev import upgrade  # noqa: E402
 from dev.install import extension_version, python_folder  # noqa: E402
 
 PATH_MARK = "# @PYTHON_PATH@"
@@ -46,9 +48,14 @@ def without_marks(script: str) -> str:
 
 def scripts() -> dict[str, str]:
     """Each file of build/, and what is in it."""
-    upgrades = sorted((ROOT / "extension" / "upgrades").glob("discreet--*.sql"))
-    made = {upgrade.name: without_marks(upgrade.read_text()) for upgrade in upgrades}
-    return made | {f"discreet--{extension_version()}.sql": install_script()}
+    files = sorted((ROOT / "extension" / "upgrades").glob("discreet--*.sql"))
+    made = {file.name: without_marks(file.read_text()) for file in files}
+    made[f"discreet--{extension_version()}.sql"] = install_script()
+    for name, script in made.items():
+        if upgrade.MARK in script:
+            _, old, new = name.removesuffix(".sql").split("--")
+            made[name] = upgrade.upgrade_script(made[f"discreet--{old}.sql"], made[f"discreet--{new}.sql"], script)
+    return made
 
 
 if __name__ == "__main__":

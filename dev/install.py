@@ -7,6 +7,7 @@ PL/Python links. It is filled beside its place and then moved there, so a broken
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -48,9 +49,21 @@ def install_dependencies(folder: Path, python: str) -> None:
     stamp = hashlib.sha256((locked() + python).encode()).hexdigest()
     if (folder / "lock.sha256").exists() and (folder / "lock.sha256").read_text() == stamp:
         return
-    print(f"Installing {' and '.join(str(lock.relative_to(ROOT)) for lock in locks())} into {folder}", flush=True)
     fresh = folder.with_name(folder.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
+    for other in folder.parent.glob("discreet-*/lock.sha256"):
+        # another version with the same dependencies
+        if other.read_text() == stamp:
+            shutil.copytree(
+                other.parent,
+                fresh,
+                copy_function=os.link,
+                ignore=shutil.ignore_patterns("discreet", "requirements.lock"),
+            )
+            shutil.rmtree(folder, ignore_errors=True)
+            fresh.rename(folder)
+            return
+    print(f"Installing {' and '.join(str(lock.relative_to(ROOT)) for lock in locks())} into {folder}", flush=True)
     subprocess.run(
         [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-warn-script-location",
          "--root-user-action=ignore", "--only-binary", ":all:", "--require-hashes", "--target", str(fresh),

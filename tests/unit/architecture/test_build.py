@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from dev import build
+from dev import build, upgrade
 from dev.install import extension_version
 
 MARKED = "CREATE FUNCTION f() ... AS $python$\n    # @PYTHON_PATH@\n    return 1\n$python$;\n"
@@ -63,6 +63,13 @@ def test_upgrade_scripts_name_the_folder_of_the_package_too(
     for name in ("discreet--0.0.1.sql", "discreet--0.0.1--0.0.2.sql"):
         assert build.PATH_MARK not in scripts[name]
         assert str(folder) in scripts[name]
+
+
+def test_what_upgrade_scripts_share_with_install_scripts_is_filled_in() -> None:
+    script = build.scripts()["discreet--0.1.0--0.2.0.sql"]
+    assert upgrade.MARK not in script
+    assert build.PATH_MARK not in script
+    assert "CREATE OR REPLACE FUNCTION discreet.query(" in script
 
 
 def test_the_install_script_of_a_released_version_is_frozen() -> None:

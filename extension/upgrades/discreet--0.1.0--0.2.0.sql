@@ -1,0 +1,26 @@
+-- What changes in tables of 0.1.0. All else follows from the install scripts (dev/upgrade.py) and takes the place of the mark.
+
+ALTER TABLE discreet._answer ADD COLUMN epoch bigint NOT NULL DEFAULT 0;
+ALTER TABLE discreet._answer ALTER epoch DROP DEFAULT;
+
+ALTER TABLE discreet._budget DROP CONSTRAINT _budget_pkey, ADD PRIMARY KEY (role, dataset);
+ALTER TABLE discreet._label_spent DROP CONSTRAINT _label_spent_pkey, ADD PRIMARY KEY (role, dataset, label);
+
+ALTER TABLE discreet._clearance ADD COLUMN write_from bigint NOT NULL DEFAULT 0 CHECK ((write_from & ~label) = 0);
+
+ALTER TABLE discreet._dataset ADD COLUMN diagnose numeric NOT NULL DEFAULT 0 CHECK (diagnose >= 0 AND diagnose < 1);
+
+ALTER TABLE discreet._protected_column ADD COLUMN others text CHECK (others IS NULL OR categories IS NOT NULL);
+
+ALTER TABLE discreet._protected_table
+    ADD COLUMN parent regclass,
+    ADD COLUMN parent_key name,
+    ADD COLUMN parent_key_attnum int2,
+    ALTER max_groups DROP NOT NULL,
+    ADD CHECK (policy = 'noisy' OR parent IS NULL),
+    ADD CHECK ((parent IS NULL) = (parent_key IS NULL) AND (parent IS NULL) = (parent_key_attnum IS NULL));
+
+-- the unit is text now, since it may be a path
+DROP VIEW discreet.protected_tables;
+
+/* @EVERYTHING_ELSE@ */
