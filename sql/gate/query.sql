@@ -111,6 +111,12 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 AS $plpgsql$
 BEGIN
+    -- parse_ident() reads a quoted name in quadratic time, which no cancel ends
+    IF pg_catalog.length(view_name) OPERATOR(pg_catalog.>) 10000 THEN
+        RAISE program_limit_exceeded USING
+            MESSAGE = 'view_name has more than 10,000 characters',
+            HINT = 'Give a shorter name.';
+    END IF;
     -- refuses what is no step, before the view is there
     PERFORM discreet.round_time(pg_catalog.now(), every);
     EXECUTE pg_catalog.format('CREATE VIEW %s AS SELECT * FROM discreet.query(%L, %s%s%s) AS t(%s)',

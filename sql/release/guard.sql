@@ -33,6 +33,10 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
+    -- to_regclass() reads a quoted name in quadratic time, which no cancel ends
+    IF length(source) > 10000 THEN
+        RAISE program_limit_exceeded USING MESSAGE = 'source has more than 10,000 characters', HINT = 'Give a shorter name.';
+    END IF;
     IF has_any_column_privilege(discreet._caller(), to_regclass(source), 'SELECT') IS NOT TRUE
        OR EXISTS (SELECT FROM pg_attribute a
                   WHERE a.attrelid = to_regclass(source) AND a.attname = ANY (columns)
@@ -60,6 +64,9 @@ DECLARE
     used text[] := ARRAY(SELECT jsonb_array_elements_text(published -> 'quasi_identifiers'))
         || array_remove(ARRAY[published ->> 'sensitive', published -> 'definition' ->> 'unit'], NULL);
 BEGIN
+    IF length(published ->> 'release') > 10000 THEN
+        RAISE program_limit_exceeded USING MESSAGE = 'release has more than 10,000 characters', HINT = 'Give a shorter name.';
+    END IF;
     PERFORM discreet._require_reader(published ->> 'source', used, 'Releases are made with your own rights: you need SELECT on it.');
     -- nobody is kept from publishing by what was never made
     IF used <@ ARRAY(SELECT a.attname::text FROM pg_attribute a

@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 
 import psycopg
@@ -415,6 +416,32 @@ def test_an_argument_of_python_beyond_the_bound_is_refused(
             assert state_of(admin, sql) == "54000", (signature, place)
             tried += 1
     assert tried > 50
+
+
+# arguments of functions that look at a relation and its columns before they read a name
+BESIDE = SMALL | {
+    "regclass": "'public.ruled'::regclass", "regclass[]": "ARRAY['public.ruled'::regclass]", "text[]": "ARRAY['a']",
+}  # fmt: skip
+# read in quadratic time: a name that is all quotes, and a way whose arrows may stand within quotes
+LONG_NAMES = ("repeat('\"', 4000000)", "'\"' || repeat('->', 2000000)")
+
+
+def test_a_long_name_is_read_in_no_time(
+    admin: Connection, functions: list[tuple[str, str, bool, bool, list[str]]]
+) -> None:
+    """No cancel ends what PostgreSQL does with a name."""
+    admin.execute("CREATE TABLE public.ruled (a int, b int)")
+    tried = 0
+    for name, _, _, unnamed, types in functions:
+        for place, long_name in product(range(len(types)), LONG_NAMES):
+            if types[place] != "text" or not set(types) <= BESIDE.keys():
+                continue
+            given = [BESIDE[each] for each in types]
+            given[place] = long_name
+            call = f"discreet.{name}({', '.join(given)})"
+            state_of(admin, f"SELECT * FROM {call} AS t(a int)" if unnamed else f"SELECT {call}")
+            tried += 1
+    assert tried > 100
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of a process from /proc")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import TypeVar
 
-from discreet.core.errors import InvalidParameterError
+from discreet.core.errors import InvalidParameterError, LimitExceededError
 from discreet.core.syntax import Json
 
 ACCOUNTINGS = ("pure", "zcdp")
@@ -30,6 +30,8 @@ PERSONAL_UNITS = frozenset(
 
 # group keys are cut to this (gate/values.py): a longer category would be nobody's
 LONGEST_CATEGORY = 10_000
+# in characters; PostgreSQL reads a quoted name in quadratic time, which no cancel ends
+LONGEST_NAME = 10_000
 # Python's own: a text of another encoding may have no counterpart, and a question about it would fail. The advice is in
 # ASCII, which all have.
 ENCODING = "UTF8"
@@ -42,6 +44,14 @@ def given(name: str, value: Value | None) -> Value:
     if value is None:
         raise InvalidParameterError(f"{name} must not be NULL", f"Give a value for {name}.")
     return value
+
+
+def given_name(name: str, value: str | None) -> str:
+    """The name of a relation as SQL writes it, or a way over such names."""
+    text = given(name, value)
+    if len(text) > LONGEST_NAME:
+        raise LimitExceededError(f"{name} has more than {LONGEST_NAME:,} characters", "Give a shorter name.")
+    return text
 
 
 def document(name: str, value: str, parse_float: Callable[[str], object] = float) -> Json:
@@ -147,6 +157,8 @@ class Policy:
 
     def __post_init__(self) -> None:
         one_of("policy", self.policy, POLICIES)
+        if self.unit is not None:
+            given_name("unit", self.unit)
         if (self.unit is None) != (self.policy == "public"):
             raise InvalidParameterError(
                 "a public table has no unit" if self.policy == "public" else "unit must not be NULL",

@@ -10,7 +10,7 @@ from discreet.adopt.catalog import Person, Tables, tables_from_json
 from discreet.adopt.proposal import AboutPeople, Limits, Proposal, Step, proposal, unit_text
 from discreet.budget.currency import amount_limit
 from discreet.core import curation
-from discreet.core.declarations import Dataset, Policy, delta_limit, epsilon_limit, given
+from discreet.core.declarations import Dataset, Policy, delta_limit, epsilon_limit, given, given_name
 from discreet.core.errors import InvalidParameterError
 from discreet.server.catalog import DatabaseCatalog
 from discreet.server.entry import sql_errors
@@ -103,7 +103,7 @@ def policy_of(found: AboutPeople, limits: Limits | None) -> Policy:
 
 
 def proposed(plpy: Plpy, person: str | None, schemas: list[str] | None) -> Proposal:
-    where = Person.parse(given("person", person))
+    where = Person.parse(given_name("person", person))
     return proposal(described(plpy, where, schemas), where, DatabaseCatalog(plpy).dataset_names())
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.declarations import given
+from discreet.core.declarations import given, given_name
 from discreet.core.errors import DuplicateObjectError, InvalidParameterError, UndefinedObjectError, UnsafeReleaseError
 from discreet.core.quoting import identifier
 from discreet.release import closeness, diversity, risk
@@ -41,7 +41,7 @@ NAME = """
 
 def target_name(plpy: Plpy, argument: str, name: str | None, beside: Readable) -> str:
     """The quoted name of a relation to be made; without a schema it goes where the original is."""
-    found = run(plpy, NAME, name=given(argument, name), oid=beside.oid)[0]
+    found = run(plpy, NAME, name=given_name(argument, name), oid=beside.oid)[0]
     if not found["short"]:
         raise InvalidParameterError(f"{argument} is {name}, which is no name", "Give schema.name, or a name.")
     if not found["there"]:

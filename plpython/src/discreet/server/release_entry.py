@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from decimal import Decimal
 
-from discreet.core.declarations import at_least, document, given, one_of
+from discreet.core.declarations import at_least, document, given, given_name, one_of
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy
 
@@ -224,7 +224,7 @@ def release_report(plpy: Plpy, release: str | None) -> str:
         "SELECT report FROM discreet.releases WHERE kind = 'table' AND release IN (:name::text,"
         " (SELECT format('%I.%I', nspname, relname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace"
         " WHERE c.oid = to_regclass(:name::text))) ORDER BY at DESC LIMIT 1",
-        name=given("release", release),
+        name=given_name("release", release),
     )
     if not rows:
         raise UndefinedObjectError(

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from discreet.core.declarations import given
+from discreet.core.declarations import given, given_name
 from discreet.core.errors import DuplicateObjectError, InvalidParameterError, UndefinedColumnError
 from discreet.core.quoting import identifier
 from discreet.core.syntax import SqlValue
@@ -71,7 +71,7 @@ class Original:
 
 def new_table(plpy: Plpy, release: str | None, beside: Original) -> str:
     """The quoted name of a table that is not there yet; without a schema it goes to that of the source."""
-    text = given("release", release)
+    text = given_name("release", release)
     try:
         parts = run(plpy, "SELECT pg_catalog.parse_ident(:release::text) AS parts", release=text)[0]["parts"]
     except plpy.SPIError as error:

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from pglast import ast
 
-from discreet.core.declarations import given
+from discreet.core.declarations import given, given_name
 from discreet.core.errors import (
     InsufficientPrivilegeError,
     InvalidParameterError,
@@ -59,7 +59,7 @@ def suggested_rows(
 ) -> tuple[int, int]:
     """The most rows that about 95 of 100 people have at most, and about how many people have more."""
     request = Request(
-        given("relation", relation), given("unit", unit), given("dataset", dataset), given("epsilon", epsilon)
+        given("relation", relation), given_name("unit", unit), given("dataset", dataset), given("epsilon", epsilon)
     )
     asker = Asker(session)
     refuse_others(asker, request.relation)

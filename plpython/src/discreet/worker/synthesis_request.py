@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from discreet.core.declarations import given
+from discreet.core.declarations import given, given_name
 from discreet.core.errors import InvalidParameterError
 from discreet.synthesis.columns import parsed_dependencies
 from discreet.synthesis.plan import MOST_TABLES
@@ -43,7 +43,7 @@ class Request:
         max_model_mb: Decimal | None,
     ) -> Request:
         sources = [given("relations", each) for each in given("relations", relations)]
-        targets = [given("releases", each) for each in given("releases", releases)]
+        targets = [given_name("releases", each) for each in given("releases", releases)]
         if not 1 <= len(sources) <= MOST_TABLES or len(set(sources)) < len(sources):
             raise InvalidParameterError(
                 f"relations must name from 1 to {MOST_TABLES} tables, each once", "Name the table of the people first."
