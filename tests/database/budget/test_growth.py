@@ -28,16 +28,22 @@ SETTINGS = """
     SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off
 """
 SITES = [{"function": "dp_count", "epsilon": "0.001", "sets": 1}]
+AGGREGATES: dict[str, object] = {
+    "wish": "0.001",
+    "inside": ["hr.person"],
+    "sites": SITES,
+    "all_sites": SITES,
+    "keys": {"hr.person.1": "hr.person files"},
+}
+# those whose request is a list
+LISTED = ("price_aggregates", "charge_together", "charge_aggregates")
 STEPS: dict[str, dict[str, object]] = {
     "describe": {"path": ["hr"], "relations": [["hr", "person"]], "functions": []},
     "charge_question": {"epsilon": "0.001", "amount": "0.001", "delta": "0", "details": {}},
-    "charge_aggregates": {
-        "wish": "0.001",
-        "inside": ["hr.person"],
-        "sites": SITES,
-        "all_sites": SITES,
-        "keys": {"hr.person.1": "hr.person files"},
-    },
+    "shortage": {"dues": [{"dataset": "people", "amount": "0.001", "delta": "0", "personal": False, "fresh": True}]},
+    "price_aggregates": AGGREGATES,
+    "charge_together": {"epsilon": "0.001", "amount": "0.001", "details": {}},
+    "charge_aggregates": AGGREGATES,
     "recall": {"keys": ["00"]},
     "store": {"measurements": [{"key": "00", "answer": {}}], "accuracy": []},
     "left": {},
@@ -49,7 +55,7 @@ def pages_read(admin: Connection, step: str, role: str) -> int:
     """Pages that a step of the ledger reads, once its plans are made, as on the ledger's connection."""
     (oid,) = admin.execute("SELECT 'hr.person'::regclass::oid::bigint").fetchone() or (0,)
     request = {"role": role, "dataset": "people", "question": "a question", **STEPS[step]}
-    nodes = [request] if step == "charge_aggregates" else request
+    nodes = [request] if step in LISTED else request
     text = json.dumps(nodes).replace('"hr.person"', str(oid)).replace("hr.person.1", f"{oid}.1")
     ((files,),) = admin.execute("SELECT discreet._files_of('hr.person'::regclass)").fetchall()
     text = text.replace("hr.person files", str(files))
