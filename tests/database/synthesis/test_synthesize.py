@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import combinations
 
 import psycopg
 import pytest
@@ -34,6 +35,11 @@ def test_a_synthetic_table_has_the_columns_and_constraints_of_its_source(clinic:
     assert value(clinic, f"SELECT count(*) FROM clinic.copy WHERE {wrong}") == 0
     assert 0 < value(clinic, "SELECT count(*) FROM clinic.copy WHERE smoker IS NULL") < rows / 4
     assert spent(clinic) == (1, Decimal(5), Decimal("1e-7"))
+    (model,) = report["models"]
+    named = [tuple(each["columns"]) for each in (*model["measured"], *model["expected"]) if len(each["columns"]) == 2]
+    attributes = model["attributes"]
+    assert set(named) == set(combinations(attributes, 2)), "every pair has an error"
+    assert all(0 <= each["error"] <= 1 for each in model["expected"])
 
 
 def test_a_synthetic_table_is_close_to_its_source(clinic: Connection) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.dp.price import Accounting, Price
 from discreet.dp.sensitivity import Neighbours
-from discreet.synthesis.aim import Aim, Purse, Sensitivity
+from discreet.synthesis.aim import Aim, Chosen, Purse, Sensitivity, Taken
 from discreet.synthesis.model import Measured, Model
 from discreet.synthesis.problem import Counts, Problem, decoded
 
@@ -148,3 +148,40 @@ def test_one_person_changes_losses_by_one_whatever_the_fitter_gives(number: int)
     for clique in problem.candidates:
         apart = distance(problem, nobody, model, clique) - distance(problem, person, model, clique)
         assert abs(apart) <= 1
+
+
+@pytest.mark.parametrize("price", PRICES, ids=lambda price: price.accounting)
+def test_what_was_not_measured_is_off_by_no_more_than_the_choices_tell(price: Price) -> None:
+    """In the mean over runs and pairs; the bounds are of means, and a mean of 40 runs is far from both sides here."""
+    problem = Problem(SIZES)
+    exact = problem.layout.counted(rows(3000, 1))
+    told, true = [], []
+    for _ in range(40):
+        fitter = Fitted(problem)
+        aim = Aim(problem, price, Neighbours.UNBOUNDED, fitter)
+        taken = {each.measured.clique for each in aim.run(exact)}
+        last = fitter.fitted(aim.measured)
+        for clique, bound in aim.expected(last).items():
+            if not any(set(clique) <= set(other) for other in taken):
+                told.append(bound)
+                true.append(distance(problem, exact, last, clique))
+    assert told
+    assert sum(true) < sum(told)
+    # it is of use: nothing is off by more than the table is large
+    assert sum(told) / len(told) < 6000
+
+
+def test_a_choice_tells_how_far_the_others_are_off() -> None:
+    """What was chosen is 30 off, 20 beyond its penalty. Twice that and 8 is 48; the other weighs 4: 12 + 6 = 18."""
+    problem = Problem(SIZES)
+    aim = Aim(problem, PRICES[1], Neighbours.UNBOUNDED, Fitted(problem))
+    model: Counts = np.zeros(problem.layout.cells, np.int64)
+    counts = np.zeros((2, 3))
+    counts[0, 1], counts[1, 2] = 20, -10
+    aim.taken.append(Taken(Measured((0, 1), counts, 1.0), 1.0, Fraction(1)))
+    aim.learn(Chosen((0, 1), 2, 10, {(0, 1): (2, 10), (0, 2): (4, 6), (0, 1, 2): (9, 9)}, 8.0), model)
+    later = model.copy()
+    problem.layout.counts(later, (0, 2))[1, 1] = 5
+    assert aim.expected(later) == {(0, 1): 34.0, (0, 2): 23.0}
+    problem.layout.counts(later, (0, 2))[:] = -1
+    assert aim.expected(later) == {(0, 1): 34.0}

@@ -10,7 +10,8 @@ from discreet.synthesis.page import page
 REPORT = {
     "tables": {"clinic.<copy>": {"rows": 1234}}, "dataset": "clinic", "epsilon": 1.0, "delta": 1e-7, "seconds": 2.5,
     "models": [{
-        "attributes": ["age", "sex"], "rows_per_person": 1, "rows": 1230, "inferred_pairs": [["a", "b"]],
+        "attributes": ["age", "sex"], "rows_per_person": 1, "rows": 1230,
+        "expected": [{"columns": ["a", "b"], "error": 0.07, "by": "choice"}, {"columns": ["a", "c"], "error": None}],
         "measured": [
             {"columns": ["age"], "counts": [5, -3, 20], "error": 0.01},
             {"columns": ["age", "sex"], "error": 0.02},
@@ -23,7 +24,10 @@ REPORT = {
 def test_the_page_shows_rows_price_counts_and_errors() -> None:
     shown = page(REPORT)
     assert shown.startswith("<!DOCTYPE html>")
-    assert all(told in shown for told in ("1,234", "clinic.&lt;copy&gt;", "age × sex", "2 %", "1 pairs", "NULL: note"))
+    assert all(
+        told in shown
+        for told in ("1,234", "clinic.&lt;copy&gt;", "age × sex", "2 %", "a × b", "7 %", "1 pairs", "NULL: note")
+    )
     assert "<copy>" not in shown
     assert shown.count('class="main"') == 3
 

@@ -16,12 +16,21 @@ declarations. What one person can change, with at most m rows:
 - the loss of a candidate, weight × (penalty − ‖counts − model‖₁): weight × the L1 change, by the triangle inequality;
   the model's marginal is rounded to whole numbers, so the loss is one exactly. The weights are public; the sensitivity
   is that of the largest.
+
+How far the model is off where nothing was measured follows from the choices (McKenna et al. 2022, section 5, with
+expectations in the place of probabilities), and so is released already. Let the model miss the chosen candidate c by
+e_c, and another candidate r, which was not chosen, by e_r, in L1. The mean loss of what is chosen among n is above the
+least by no more than scale × ln n, since under a distribution in proportion to exp(-loss / scale) the mean is the least
+loss plus at most scale × the entropy. So, in the mean, weight_r (e_r − penalty_r) is at most
+weight_c (e_c − penalty_c) + scale × ln n. e_c is not known, but the distance of the *noisy* counts from the model is,
+and its mean is no less: noise has mean 0, and a norm is convex. From the model of that round to the last one it is as
+far as both tell.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
@@ -125,6 +134,26 @@ class Round:
         return self.amount - self.for_choice
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """A choice as it was released: the candidate, all that it was chosen from, and by how much it may be surpassed."""
+
+    clique: Clique
+    weight: int
+    penalty: int
+    # the weight and the penalty of each
+    among: Mapping[Clique, tuple[int, int]]
+    surpassed: float
+
+
+@dataclass(frozen=True)
+class Missed:
+    """By how much a model is expected to miss the counts of a pair, in L1, and what it said of them."""
+
+    by: float
+    model: Counts
+
+
 @dataclass
 class Aim:
     """One run. `most_mb`: the size that the model may have; `told`: hears which round it is and what part is spent."""
@@ -136,6 +165,7 @@ class Aim:
     most_mb: float = 8
     told: Callable[[int, float], None] = lambda number, spent: None
     taken: list[Taken] = field(default_factory=list)
+    missed: dict[Clique, Missed] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.sensitivity = Sensitivity(self.problem.most_rows, self.neighbours)
@@ -160,8 +190,10 @@ class Aim:
         while self.purse.left > 0:
             if self.purse.left < 2 * now.amount:
                 now = Round(self.purse.left)
-            clique = self.chosen(counts, model, now)
+            chosen = self.chosen(counts, model, now)
+            clique = chosen.clique
             noise = self.measure(counts, clique, now.for_counts)
+            self.learn(chosen, model)
             before = self.layout.counts(model, clique)
             model = self.model()
             changed = int(np.abs(self.layout.counts(model, clique) - before).sum())
@@ -170,6 +202,24 @@ class Aim:
             if changed <= expected_error(noise) * before.size:
                 now = Round(min(now.amount * RAISE[accounting], max(self.purse.left, now.amount)))
         return self.taken
+
+    def learn(self, chosen: Chosen, model: Counts) -> None:
+        """What the choice, and the counts that were measured thereupon, tell of all pairs it was made from."""
+        seen = np.abs(self.taken[-1].measured.counts - self.layout.counts(model, chosen.clique)).sum()
+        most = chosen.weight * (float(seen) - chosen.penalty) + chosen.surpassed
+        for clique, (weight, penalty) in chosen.among.items():
+            if len(clique) == 2:
+                by = max(0.0, most / weight + penalty)
+                self.missed[clique] = Missed(by, self.layout.counts(model, clique).copy())
+
+    def expected(self, model: Counts) -> dict[Clique, float]:
+        """By how much the last model is expected to miss pairs at most, in L1, as far as a choice tells."""
+        found = {}
+        for clique, missed in self.missed.items():
+            last = self.layout.counts(model, clique)
+            if last.flat[0] >= 0 and missed.model.flat[0] >= 0:
+                found[clique] = missed.by + float(np.abs(last - missed.model).sum())
+        return found
 
     def model(self) -> Counts:
         """The counts of the model, whatever whole numbers the fitter gives, where sums of 64 bits hold them.
@@ -188,7 +238,7 @@ class Aim:
         self.taken.append(release(noise, clique, self.layout.counts(counts, clique), amount))
         return noise
 
-    def chosen(self, counts: Counts, model: Counts, now: Round) -> Clique:
+    def chosen(self, counts: Counts, model: Counts, now: Round) -> Chosen:
         """The candidate whose counts the model misses most, beyond what noise would add, among those that fit."""
         measured = [each.measured.clique for each in self.taken]
         spent = 1 - float((self.purse.left - now.amount) / self.price.amount)
@@ -205,15 +255,17 @@ class Aim:
         ]
         open_ = fitting or [min(read, key=lambda n: cells(self.problem.sizes, self.problem.candidates[n]))]
         noise = self.sensitivity.noise(Price(self.price.accounting, now.for_counts))
-        losses = []
+        losses, among = [], {}
         for n in open_:
             clique, weight = self.problem.candidates[n], self.problem.weights[n]
             exact, expected = self.layout.counts(counts, clique), self.layout.counts(model, clique)
             penalty = math.ceil(expected_error(noise) * exact.size)
             losses.append(weight * (penalty - int(np.abs(exact - expected).sum())))
+            among[clique] = weight, penalty
         widest = max(self.problem.weights[n] for n in open_)
         choice = self.sensitivity.choice(self.purse.take(now.for_choice), widest)
-        return self.problem.candidates[open_[choice.release(losses)]]
+        clique = self.problem.candidates[open_[choice.release(losses)]]
+        return Chosen(clique, *among[clique], among, float(choice.scale) * math.log(len(open_)))
 
 
 def expected_error(noise: DiscreteLaplace | DiscreteGaussian) -> float:

@@ -50,9 +50,14 @@ def _model(model: Mapping[str, Json]) -> list[str]:
     if several:
         words = "Columns together that were measured: the mean error by noise, as a part of all rows."
         parts += [paragraph(words), _errors(several)]
-    if model["inferred_pairs"]:
-        number = len(model["inferred_pairs"])
-        parts.append(paragraph(f"{number} pairs of columns were not measured together; the model infers them.", "note"))
+    others = sorted((each for each in model["expected"] if each["error"] is not None), key=lambda each: -each["error"])
+    if others:
+        words = "Pairs that were not measured: the error to be expected, at most, as a part of all rows."
+        shown = f" The largest {MOST_SHOWN} of {len(others)}." if len(others) > MOST_SHOWN else ""
+        parts += [paragraph(words + shown), _errors(others)]
+    unknown = len(model["expected"]) - len(others)
+    if unknown:
+        parts.append(paragraph(f"{unknown} pairs have too many combinations to be counted; nothing is known.", "note"))
     return parts
 
 

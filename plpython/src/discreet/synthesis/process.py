@@ -96,11 +96,11 @@ class Fitting:
         return packed({}, [part.fitted()])
 
     def do_settle(self, message: dict[str, Json], arrays: list[Array]) -> bytes:
-        """The last fit of a part; how many rows it has."""
+        """The last fit of a part; how many rows it has, and what it says of all marginals."""
         part = self.parts[message["part"]]
         loss = part.model.fit(part.measured, FINAL_STEPS, FINAL_CLOSE)
         cells = sum(belief.size for belief in part.model.beliefs)
-        return packed({"total": part.model.total, "loss": loss, "cells": cells})
+        return packed({"total": part.model.total, "loss": loss, "cells": cells}, [part.counts()])
 
     def do_write(self, message: dict[str, Json], arrays: list[Array]) -> bytes:
         """How the rows of a part are written: for each column its attribute and what it becomes."""

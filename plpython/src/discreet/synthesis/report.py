@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations
 
 from discreet.core.syntax import Json
 from discreet.dp.exact import decimal_above
 from discreet.synthesis.aim import Taken
-from discreet.synthesis.junction import Clique
+from discreet.synthesis.junction import Clique, cells
 from discreet.synthesis.plan import SynthesisPlan
 from discreet.synthesis.problem import Problem
 
 
 @dataclass(frozen=True)
 class Part:
-    """One model, with the names of its attributes, what was measured of it, and what its last fit has told."""
+    """One model, with the names of its attributes, what was measured of it, and what its last fit has told.
+
+    `expected`: by how much it misses pairs that were not measured, in L1, as far as the choices tell.
+    """
 
     names: tuple[str, ...]
     problem: Problem
     taken: tuple[Taken, ...]
     settled: Mapping[str, Json]
+    expected: Mapping[Clique, float] = field(default_factory=dict)
 
     @property
     def total(self) -> float:
@@ -53,7 +59,7 @@ def report(
 
 
 def model(part: Part) -> dict[str, Json]:
-    """Measured marginals, each with its mean error; those that were not measured follow from the model."""
+    """Measured marginals, each with its mean error, and the errors that are expected of all other pairs."""
     total = max(part.total, 1.0)
     measured = [
         {
@@ -66,22 +72,40 @@ def model(part: Part) -> dict[str, Json]:
         | ({"counts": [int(count) for count in each.measured.counts]} if len(each.measured.clique) == 1 else {})
         for each in part.taken
     ]
-    known = {each.measured.clique for each in part.taken}
-    inferred = [
-        part.named(clique) for clique in part.problem.candidates if len(clique) == 2 and not _within(clique, known)
-    ]
     return {
         "attributes": list(part.names),
         "rows_per_person": part.problem.most_rows,
         "rows": round(part.total),
         "measured": measured,
-        "inferred_pairs": inferred,
+        "expected": list(expected(part)),
         "model_cells": part.settled["cells"],
     }
 
 
-def _within(clique: Clique, known: set[Clique]) -> bool:
-    return any(set(clique) <= set(other) for other in known)
+def expected(part: Part) -> Iterator[dict[str, Json]]:
+    """The error to be expected of each pair that was not measured: half the L1 distance, as a part of all rows.
+
+    `by` noise: the pair is part of a larger marginal that was measured, and its counts are sums of that marginal's.
+    `by` choice: the model infers it, and the error is at most this in the mean, by what was chosen instead (aim.py).
+    None: the pair has too many cells to be counted, or was never a candidate.
+    """
+    total = max(part.total, 1.0)
+    known = {each.measured.clique for each in part.taken}
+    for pair in combinations(range(len(part.names)), 2):
+        if pair in known or part.problem.given.issuperset(pair):
+            continue
+        size = cells(part.problem.sizes, pair)
+        sums = [
+            size * math.sqrt(each.measured.variance * each.measured.counts.size / size)
+            for each in part.taken
+            if set(pair) < set(each.measured.clique)
+        ]
+        apart = min(sums) if sums else part.expected.get(pair)
+        yield {
+            "columns": part.named(pair),
+            "error": None if apart is None else round(min(1.0, apart / total / 2), 5),
+            "by": "noise" if sums else None if apart is None else "choice",
+        }
 
 
 def _number(amount: Fraction) -> float:

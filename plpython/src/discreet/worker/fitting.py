@@ -134,6 +134,7 @@ class PartFitter:
         )
         return counts
 
-    def settled(self) -> dict[str, Json]:
-        told, _ = self.process.ask({"do": "settle", "part": self.part})
-        return told
+    def settled(self) -> tuple[dict[str, Json], npt.NDArray[np.int64]]:
+        """What the last fit tells, and its counts, as those of the others."""
+        told, (counts,) = self.process.ask({"do": "settle", "part": self.part})
+        return told, counts

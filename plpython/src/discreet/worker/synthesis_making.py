@@ -32,7 +32,8 @@ from discreet.worker.synthesis_request import MOST_RESULT
 
 # in the name of a role
 WRITE = kept("SELECT discreet._synthesis_write($1, $2, $3) AS written", "oid", "text", "text[]")
-ROWS_AT_ONCE = 5000
+# values of rows that go through the session at once, which holds several copies of them
+VALUES_AT_ONCE = 50_000
 DRAWN_AT_ONCE = 1_000_000
 # rows of each of several tables, which the process holds all at once
 MOST_LINKED = 5_000_000
@@ -92,8 +93,8 @@ class Making:
             exact = counts_of(self.counts.get(n), problem.layout)
             with self.touching_data():
                 taken = aim.run(exact)
-            settled = fitter.settled()
-            self.parts.append(Part(self.names(n, self.spreads), problem, tuple(taken), settled))
+            settled, model = fitter.settled()
+            self.parts.append(Part(self.names(n, self.spreads), problem, tuple(taken), settled, aim.expected(model)))
 
     def write(self) -> dict[str, Json]:
         """Writes rows. What the report tells; its seconds are those of fitting and writing, since reading takes as long
@@ -195,7 +196,8 @@ class Making:
             if told["rows"] == most:
                 self.session.warning(f"{table.target.written} has no more than {most} rows: its keys, or memory, end")
             found[table.target.written] = sum(
-                self.insert(process, table, n, start, ROWS_AT_ONCE) for start in range(0, told["rows"], ROWS_AT_ONCE)
+                self.insert(process, table, n, start, at_once(table))
+                for start in range(0, told["rows"], at_once(table))
             )
         return found
 
@@ -222,8 +224,8 @@ class Making:
         while done < wanted and start < most:
             number = min(wanted - done, DRAWN_AT_ONCE, most - start)
             told, _ = process.ask({"do": "people", "number": number, "keep": keep})
-            for first in range(start, told["rows"], ROWS_AT_ONCE):
-                done += self.insert(process, table, 0, first, min(ROWS_AT_ONCE, told["rows"] - first))
+            for first in range(start, told["rows"], at_once(table)):
+                done += self.insert(process, table, 0, first, min(at_once(table), told["rows"] - first))
                 self.tell(f"{100 * done // wanted} % of the rows are written")
             start = told["rows"]
         if done < wanted:
@@ -251,6 +253,11 @@ class Making:
                 told["attribute"] = PARENT
             listed.append(told)
         return listed
+
+
+def at_once(table: TablePlan) -> int:
+    """How many rows of a table are written at once."""
+    return max(1, VALUES_AT_ONCE // max(1, len(table.target.filled)))
 
 
 def mean_rows(part: Part, attribute: int, least: int) -> float:
