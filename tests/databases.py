@@ -28,6 +28,7 @@ FAST_AND_FORGETFUL = {
     "max_worker_processes": "32",
     "wal_level": "minimal",
     "max_wal_senders": "0",
+    "discreet.step_timeout": "30s",  # the machine may be busy
 }
 
 # the types of a row are those of its statement
