@@ -9,11 +9,13 @@
 
 #include "access/xact.h"
 #include "storage/fd.h"
+#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(discreet_let_spill);
 
 static bool refusing = false;
 static bool converting = false;
+static int	limit_at_first;
 static int	limit_before;
 
 static void
@@ -21,18 +23,26 @@ end_of_transaction(XactEvent event, void *argument)
 {
 	switch (event)
 	{
-		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PARALLEL_ABORT:
+			limit_before = limit_at_first;
+			refusing = converting = false;
+			break;
+		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE:
 		case XACT_EVENT_PARALLEL_COMMIT:
-		case XACT_EVENT_PARALLEL_ABORT:
-			if (refusing)
-				temp_file_limit = limit_before;
 			refusing = converting = false;
 			break;
 		default:
 			break;
 	}
+}
+
+/* With the memory of the transaction, after PostgreSQL has put settings back that were changed in it. */
+static void
+give_limit_back(void *argument)
+{
+	temp_file_limit = limit_before;
 }
 
 /* What converted a column has failed. */
@@ -55,10 +65,20 @@ watch_transactions(void)
 	watched = true;
 }
 
+/* Also where a SET, or a reload of the configuration within the transaction, has given its files room again. */
 static pg_noinline void
 begin_refusing(void)
 {
 	watch_transactions();
+	if (!refusing)
+	{
+		MemoryContextCallback *at_end = MemoryContextAlloc(TopTransactionContext, sizeof(MemoryContextCallback));
+
+		at_end->func = give_limit_back;
+		at_end->arg = NULL;
+		MemoryContextRegisterResetCallback(TopTransactionContext, at_end);
+		limit_at_first = temp_file_limit;
+	}
 	limit_before = temp_file_limit;
 	temp_file_limit = 0;
 	refusing = true;
@@ -75,7 +95,7 @@ values_were_unsealed(void)
 void
 refuse_spills(void)
 {
-	if (unlikely(!refusing && !converting))
+	if (unlikely(temp_file_limit != 0 || !refusing) && !converting)
 		begin_refusing();
 }
 

@@ -59,6 +59,26 @@ def test_the_refusal_ends_with_the_transaction_whatever_becomes_of_it(small: Con
     assert one(small, "SHOW temp_file_limit") == "-1"
 
 
+def test_room_that_is_given_back_meanwhile_is_not_used(shop: Shop) -> None:
+    """By SET here, and so by a reload of the configuration between two statements of the transaction."""
+    admin = shop.connect("postgres")
+    admin.execute("INSERT INTO shop.customer (name, note) SELECT 'x', repeat('n', 30) FROM generate_series(1, 20000)")
+    admin.execute("SET work_mem = '64kB'")
+    admin.execute("BEGIN")
+    admin.execute("SELECT count(note) FROM shop.customer")
+    admin.execute("SET temp_file_limit = '1GB'")
+    with pytest.raises(psycopg.errors.ConfigurationLimitExceeded, match=REFUSED):
+        admin.execute("SELECT count(*) FROM (SELECT note FROM shop.customer ORDER BY note, id OFFSET 0) s")
+    admin.execute("ROLLBACK")
+    assert one(admin, "SHOW temp_file_limit") == "-1"
+    admin.execute("BEGIN")
+    admin.execute("SELECT count(note) FROM shop.customer")
+    admin.execute("SET temp_file_limit = '1GB'")
+    admin.execute("SELECT count(note) FROM shop.customer")
+    admin.execute("COMMIT")
+    assert one(admin, "SHOW temp_file_limit") == "1GB"
+
+
 def test_a_leader_that_gets_values_of_its_workers_is_refused(shop: Shop, small: Connection) -> None:
     small.execute("INSERT INTO shop.customer (name, note) SELECT 'x', repeat('n', 30) FROM generate_series(1, 20000)")
     shop.database.connect().execute("ALTER TABLE shop.customer_sealed SET (parallel_workers = 2)")
