@@ -1,4 +1,4 @@
-"""Sealed columns as docs/sealed.md tells developers to use them: the mapper of SQLAlchemy, the key opened by an event."""
+"""Sealed columns as docs/sealed.md tells developers to use them: SQLAlchemy, whose connect event opens the key."""
 
 from __future__ import annotations
 
