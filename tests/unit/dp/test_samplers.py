@@ -8,12 +8,13 @@ import pytest
 
 from discreet.dp.noise import integer_noise
 from discreet.dp.price import Accounting
-from discreet.dp.samplers import CUMULATIVE, DRAWS, allowed_distance, distance, worst_sampler
+from discreet.dp.samplers import ALLOWED, CASES, CUMULATIVE, DRAWS, allowed_distance, distance, distances
 
 
 def test_the_samplers_of_this_machine_pass() -> None:
-    found, allowed = worst_sampler()
-    assert found <= allowed
+    found = list(distances())
+    assert len(found) == len(CASES)
+    assert max(found) <= ALLOWED
 
 
 @pytest.mark.parametrize("accounting", list(CUMULATIVE))

@@ -30,6 +30,8 @@ PASSED_OF = {PASSED: True, FAILED: False, NOT_TRIED: None}
 Finding = tuple[str, str, str]  # item, one of these, what was found or why nothing was tried
 NUMBERS = {"smallint", "integer", "bigint", "numeric", "real", "double precision"}
 
+# ends a step of the gate worker, which serves others before it goes on
+BETWEEN = "SELECT"
 # beyond what the install script gave, which PostgreSQL remembers
 OPEN_TO_ALL = """
     WITH object(class, oid, name, acl) AS (
@@ -108,13 +110,16 @@ def judged(sound: bool) -> str:
 
 
 def samplers(session: Session) -> Iterator[Finding]:
-    from discreet.dp.samplers import DRAWS, FALSE_ALARM, worst_sampler
+    from discreet.dp.samplers import ALLOWED, DRAWS, FALSE_ALARM, distances
 
-    found, allowed = worst_sampler()
+    found = 0.0
+    for distance in distances():
+        found = max(found, distance)
+        session.execute(BETWEEN)
     yield (
         "samplers",
-        judged(found <= allowed),
-        f"{DRAWS} draws of each noise are at most {found:.4f} from its distribution; {allowed:.4f} is exceeded by "
+        judged(found <= ALLOWED),
+        f"{DRAWS} draws of each noise are at most {found:.4f} from its distribution; {ALLOWED:.4f} is exceeded by "
         f"chance with probability {FALSE_ALARM:g}",
     )
 
