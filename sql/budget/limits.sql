@@ -6,6 +6,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -22,6 +23,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry
@@ -38,6 +40,7 @@ STRICT
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import entry

@@ -6,6 +6,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import mls
@@ -22,6 +23,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import mls
@@ -38,6 +40,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import mls
@@ -54,6 +57,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import mls
@@ -70,6 +74,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import mls_rules
@@ -86,6 +91,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import mls
@@ -102,6 +108,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import mls

@@ -6,6 +6,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import ops_installation

@@ -14,6 +14,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import sealed
@@ -30,6 +31,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import sealed
@@ -45,6 +47,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import sealed
@@ -61,6 +64,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import sealed

@@ -6,6 +6,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import synthesis_report

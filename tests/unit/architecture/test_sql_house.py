@@ -249,6 +249,15 @@ def test_attributes_come_in_one_order_each_on_its_line(function: Function) -> No
 
 
 @each_function
+def test_queries_of_the_catalog_are_not_compiled(function: Function) -> None:
+    """JIT takes seconds for those that look large to the planner, and no cancel ends it. Releases read large tables."""
+    if function.language != "discreet_python" or function.statement.file.parent.name == "release":
+        return
+    pinned = {option.arg.name for option in function.statement.node.options if option.defname == "set"}
+    assert "jit" in pinned or function.attributes()["volatility"].arg.sval == "immutable"
+
+
+@each_function
 def test_whoever_acts_for_the_owner_is_volatile_or_reads_only_the_catalog(function: Function) -> None:
     attributes = function.attributes()
     if (
