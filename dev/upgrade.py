@@ -29,6 +29,76 @@ DROPPED = {
     re.compile(r"CREATE TABLE ([\w.]+)"): "DROP TABLE {}",
 }
 
+# What administrators granted, and what they took from roles to which the extension had granted it. The script runs
+# without these grants: PostgreSQL would take them for grants of the extension, which dumps leave out. Then they are
+# made again.
+SAVE_GRANTS = """\
+DO $plpgsql$
+DECLARE
+    saved pg_catalog.jsonb := '[]';
+    each record;
+BEGIN
+    FOR each IN
+        WITH object AS (
+            SELECT 'FUNCTION' AS kind, p.oid, p.oid::pg_catalog.regprocedure::pg_catalog.text AS name, i.initprivs,
+                   COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner)) AS acl,
+                   pg_catalog.acldefault('f', p.proowner) AS normal
+            FROM pg_catalog.pg_proc p
+            LEFT JOIN pg_catalog.pg_init_privs i
+                ON i.objoid = p.oid AND i.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass
+            WHERE p.pronamespace = 'discreet'::pg_catalog.regnamespace
+            UNION ALL
+            SELECT 'TABLE', c.oid, c.oid::pg_catalog.regclass::pg_catalog.text, i.initprivs,
+                   COALESCE(c.relacl, pg_catalog.acldefault('r', c.relowner)), pg_catalog.acldefault('r', c.relowner)
+            FROM pg_catalog.pg_class c
+            LEFT JOIN pg_catalog.pg_init_privs i
+                ON i.objoid = c.oid AND i.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND i.objsubid = 0
+            WHERE c.relnamespace = 'discreet'::pg_catalog.regnamespace AND c.relkind IN ('r', 'v')),
+        granted AS (
+            SELECT o.kind, o.oid, o.name, g.grantee, g.privilege_type AS privilege, g.is_grantable AS passes_on
+            FROM object o, LATERAL pg_catalog.aclexplode(o.acl) g),
+        ours AS (
+            SELECT o.kind, o.oid, o.name, g.grantee, g.privilege_type, g.is_grantable
+            FROM object o, LATERAL pg_catalog.aclexplode(COALESCE(o.initprivs, o.normal)) g)
+        SELECT 'GRANT' AS act, g.* FROM (TABLE granted EXCEPT TABLE ours) g
+        UNION ALL SELECT 'REVOKE', t.* FROM (TABLE ours EXCEPT TABLE granted) t
+    LOOP
+        saved := saved || pg_catalog.jsonb_build_array(pg_catalog.to_jsonb(each) || pg_catalog.jsonb_build_object(
+            'role', CASE each.grantee WHEN 0 THEN 'PUBLIC' ELSE each.grantee::pg_catalog.regrole::pg_catalog.text END));
+        IF each.act = 'GRANT' THEN
+            EXECUTE pg_catalog.format('REVOKE %s ON %s %s FROM %s', each.privilege, each.kind, each.name,
+                                      saved->-1->>'role');
+        END IF;
+    END LOOP;
+    PERFORM pg_catalog.set_config('discreet_update.grants', saved::pg_catalog.text, true);
+END
+$plpgsql$"""
+RESTORE_GRANTS = """\
+DO $plpgsql$
+DECLARE
+    each pg_catalog.jsonb;
+    name pg_catalog.text;
+BEGIN
+    FOR each IN SELECT pg_catalog.jsonb_array_elements(
+                    pg_catalog.current_setting('discreet_update.grants')::pg_catalog.jsonb) LOOP
+        -- a function that has changed keeps its number, a view that was made anew its name
+        IF each->>'kind' = 'FUNCTION' THEN
+            SELECT p.oid::pg_catalog.regprocedure::pg_catalog.text INTO name FROM pg_catalog.pg_proc p
+            WHERE p.oid = (each->>'oid')::pg_catalog.oid;
+        ELSE
+            name := pg_catalog.to_regclass(each->>'name')::pg_catalog.text;
+        END IF;
+        IF name IS NOT NULL THEN
+            PERFORM discreet._outside_update(pg_catalog.format(
+                '%s %s ON %s %s %s %s%s', each->>'act', each->>'privilege', each->>'kind', name,
+                CASE each->>'act' WHEN 'GRANT' THEN 'TO' ELSE 'FROM' END, each->>'role',
+                CASE WHEN each->>'act' = 'GRANT' AND (each->>'passes_on')::pg_catalog.bool
+                     THEN ' WITH GRANT OPTION' END));
+        END IF;
+    END LOOP;
+END
+$plpgsql$"""
+
 # Functions that have changed in more than their bodies make place for the new ones.
 MAKE_PLACE = """\
 DO $plpgsql$
@@ -142,6 +212,6 @@ def upgrade_script(old_script: str, new_script: str, by_hand: str) -> str:
     first = [statement for statement in gone if statement not in tables]
     place = [MAKE_PLACE % ",".join(changed)] if changed else []
     middle = [*made(old, new), REPLACE, *(statement for statement in new if LAST.match(statement))]
-    lines = [";\n".join([*part, ""]) for part in (first + place, middle, tables)]
+    lines = [";\n".join([*part, ""]) for part in ([SAVE_GRANTS, *first, *place], middle, [*tables, RESTORE_GRANTS])]
     head = r"\echo Use \"ALTER EXTENSION discreet UPDATE\" to load this file. \quit"
     return "\n".join([head, lines[0], before.strip(), "", lines[1], after.strip(), "", lines[2]])

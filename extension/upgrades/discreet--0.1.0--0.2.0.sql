@@ -1,7 +1,8 @@
 -- What changes in tables of 0.1.0. All else follows from the install scripts (dev/upgrade.py) and takes the place of the mark.
 
-ALTER TABLE discreet._answer ADD COLUMN epoch bigint NOT NULL DEFAULT 0;
-ALTER TABLE discreet._answer ALTER epoch DROP DEFAULT;
+-- the keys were those of statements, now they are those of measurements: no old one would be found
+DELETE FROM discreet._answer;
+ALTER TABLE discreet._answer ADD COLUMN epoch bigint NOT NULL;
 
 ALTER TABLE discreet._budget DROP CONSTRAINT _budget_pkey, ADD PRIMARY KEY (role, dataset);
 ALTER TABLE discreet._label_spent DROP CONSTRAINT _label_spent_pkey, ADD PRIMARY KEY (role, dataset, label);
@@ -24,3 +25,6 @@ ALTER TABLE discreet._protected_table
 DROP VIEW discreet.protected_tables;
 
 /* @EVERYTHING_ELSE@ */
+
+-- their functions were made by 0.1.0, and which triggers are ours was not written down
+SELECT discreet._outside_update('SELECT discreet._mls_rebuild()');

@@ -129,3 +129,19 @@ COMMENT ON VIEW discreet.clearances IS
 CREATE VIEW discreet.multilevel_tables WITH (security_barrier) AS
 SELECT t.relation, t.base, t.key, t.cells AS columns FROM discreet._multilevel_table t;
 COMMENT ON VIEW discreet.multilevel_tables IS 'Multilevel tables, the tables that hold their rows, their keys and columns.';
+
+-- discreet._mls_rebuild: makes views, functions and triggers of all multilevel tables as this version does.
+CREATE FUNCTION discreet._mls_rebuild()
+RETURNS void
+LANGUAGE discreet_python
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import mls_rebuild
+    return mls_rebuild.rebuild_all(plpy)
+$python$;
+COMMENT ON FUNCTION discreet._mls_rebuild() IS
+'Makes views, functions and triggers of all multilevel tables as this version does; the update of the extension calls it.';

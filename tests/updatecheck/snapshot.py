@@ -79,6 +79,18 @@ QUERIES = {
              LATERAL (SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS grantee,
                              privilege_type, is_grantable FROM aclexplode(acl)) granted
     """,
+    "grants that a dump leaves out": """
+        SELECT concat_ws(' ', o.name, grantee, privilege_type), is_grantable::text
+        FROM (SELECT i.initprivs, CASE i.classoid WHEN 'pg_proc'::regclass THEN i.objoid::regprocedure::text
+                                          ELSE i.objoid::regclass::text END
+              FROM pg_init_privs i
+              JOIN pg_depend d ON d.classid = i.classoid AND d.objid = i.objoid AND d.deptype = 'e'
+                  AND d.refclassid = 'pg_extension'::regclass
+              WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'discreet')
+                AND i.classoid IN ('pg_proc'::regclass, 'pg_class'::regclass)) o(initprivs, name),
+             LATERAL (SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS grantee,
+                             privilege_type, is_grantable FROM aclexplode(o.initprivs)) granted
+    """,
     "what a dump saves": """
         SELECT c.oid::regclass::text, x.condition
         FROM pg_extension e, unnest(e.extconfig, e.extcondition) x(relation, condition)

@@ -82,6 +82,8 @@ EXPECTED = """
  -       -       X       -       -       -       _keep_trigger()
  -       -       X       -       -       -       _forget_trigger()
  -       -       -       -       -       -       _require_own()
+ -       -       -       -       -       -       _outside_update()
+ -       -       -       -       -       -       _mls_rebuild()
  -       -       -       -       -       -       _limit_turn
  -       -       -       -       -       -       _take_turn()
  -       -       -       -       -       -       _has_turn()

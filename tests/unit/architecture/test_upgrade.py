@@ -71,7 +71,7 @@ def test_what_is_gone_is_dropped() -> None:
 
 
 def test_a_function_makes_place_if_its_arguments_have_changed_or_it_is_gone() -> None:
-    assert "'{g,removed}'" in made()[3]
+    assert "'{g,removed}'" in made()[4]
 
 
 def test_tables_are_dropped_after_what_is_written_by_hand() -> None:
