@@ -82,7 +82,13 @@ BEGIN
                     SELECT coalesce(jsonb_agg(jsonb_build_object('schema', n.nspname, 'name', c.relname, 'key', w.key, 'column', w.column_name)
                                               ORDER BY w.step), '[]')
                     FROM discreet._unit_path(p) w JOIN pg_class c ON c.oid = w.relation JOIN pg_namespace n ON n.oid = c.relnamespace),
-                'wrong_unit', (SELECT w.problem FROM discreet._wrong_unit(p) w), 'people', discreet._people_named(p))
+                'wrong_unit', (SELECT w.problem FROM discreet._wrong_unit(p) w), 'people', discreet._people_named(p),
+                -- whether an index leads from a person to all of their rows
+                'indexed', EXISTS (
+                    SELECT FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam
+                         JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+                    WHERE i.indrelid = k.oid AND a.attname = p.unit AND m.amname = 'btree' AND i.indisvalid AND i.indpred IS NULL
+                      AND (k.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = k.oid))))
             FROM discreet._protected_table p WHERE p.relation = k.oid AND p.policy <> 'public'))
         ORDER BY k.schema_name, k.relation_name), '[]')
     INTO described FROM kept k;

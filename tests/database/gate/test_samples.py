@@ -96,6 +96,27 @@ def test_rows_of_a_person_are_sampled_together(shop: Shop) -> None:
     assert abs(rows - 2 * people) < 6 * 200
 
 
+def test_a_small_sample_is_looked_up_by_an_index(shop: Shop) -> None:
+    """The same answers as without one. The list of people comes from the index alone, and their rows by the index."""
+    shop.admin.execute("ALTER TABLE shop.purchase ADD wide text DEFAULT repeat('w', 300)")
+    shop.admin.execute("CREATE INDEX ON shop.purchase (customer)")
+    shop.admin.execute("VACUUM FULL shop.purchase")
+    shop.admin.execute("VACUUM ANALYZE shop.purchase")
+    ((rows, people),) = shop.ask("SELECT count(*), count(DISTINCT customer) FROM shop.purchase", "n bigint, p bigint",
+                                 "epsilon => 50, sample => 0.05")  # fmt: skip
+    assert abs(people - PEOPLE) < 6 * 617
+    assert abs(rows - 2 * people) < 6 * 617
+    sample = Sampled(PoissonSample.of(Decimal("0.01")), "integer").drawn()
+    listed = sample.looked_up("shop.purchase AS sampled", "sampled.customer")
+    condition = f"{sample.sql('customer')} AND customer = ANY ({listed})"
+    read = f"SELECT customer, price FROM shop.purchase WHERE {condition}"
+    every = f"SELECT customer, price FROM shop.purchase WHERE {sample.sql('customer')}"
+    assert shop.admin.execute(f"({every}) EXCEPT ALL ({read})".encode()).fetchall() == []
+    plan = "\n".join(str(row[0]) for row in shop.admin.execute(f"EXPLAIN (COSTS off) {read}".encode()).fetchall())
+    assert "Index Only Scan using purchase_customer_idx on purchase sampled" in plan
+    assert "Seq Scan" not in plan
+
+
 def test_all_numbers_of_a_charge_have_one_sample_and_every_charge_a_new_one(shop: Shop) -> None:
     """At epsilon 100 noise is below one row but in 1 of 10^9 cases, and scaled below 10; two samples are 424 apart."""
     question = "SELECT kind, count(*) FROM shop.customer GROUP BY ROLLUP (kind)"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from discreet.core.quoting import identifier
 from discreet.dp.grid import Grid
 from discreet.gate import printer
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.people import Limits
 from discreet.gate.plan import Plan
 from discreet.gate.printer import operator, output_text, printed
+from discreet.gate.sampling import Sampled
+from discreet.gate.tree import Table
 
 # PostgreSQL gives an aggregate at most 99 arguments
 MOST_VALUES = 90
@@ -461,5 +465,16 @@ def where(plan: Plan, keys: tuple[int, ...], subject: Subject | None = None) -> 
     if subject is not None and subject.condition is not None:
         conditions.append(printed(subject.condition))
     if plan.sample is not None:
-        conditions.append(plan.sample.sql(unit_sql(plan)))
+        conditions += sampled(plan, plan.sample)
     return printer.where(conditions)
+
+
+def sampled(plan: Plan, sample: Sampled) -> Iterator[str]:
+    """That the person of a row belongs to the sample; where an index leads to the rows, that again for the index."""
+    unit, rows = unit_sql(plan), plan.source.rows
+    yield sample.sql(unit)
+    if isinstance(rows, Table) and rows.relation.protection is not None and rows.relation.protection.indexed:
+        inner = replace(rows, alias="sampled")
+        people = sample.looked_up(printer.table(inner), f"sampled.{identifier(rows.relation.protection.unit)}")
+        if people is not None and not rows.path:
+            yield f"{unit} OPERATOR(pg_catalog.=) ANY ({people})"

@@ -88,7 +88,7 @@ class Protection:
     `path`: the way from the column `unit`, which is then a foreign key, to the column that names the person.
 
     `people`: the columns by which foreign keys know the people, None where no key tells; `wrong_unit`: why the unit
-    names something else, if they show that.
+    names something else, if they show that; `indexed`: an index on the unit leads to all rows of a person.
     """
 
     dataset: str
@@ -107,6 +107,7 @@ class Protection:
     people: frozenset[str] | None = None
     wrong_unit: str | None = None
     path: tuple[PathStep, ...] = ()
+    indexed: bool = False
 
 
 @dataclass(frozen=True)
@@ -252,6 +253,7 @@ def _relation(entry: Mapping[str, Json]) -> Relation:
         kept["min_group"], kept["fallback"], kept["relation"], kept["max_total_rows"],
         None if kept["people"] is None else frozenset(kept["people"]), kept["wrong_unit"],
         tuple(PathStep(step["schema"], step["name"], step["key"], step["column"]) for step in kept.get("path", ())),
+        kept.get("indexed", False),
     )  # fmt: skip
     keys = tuple(frozenset(key) for key in entry["unique_keys"])
     combinations = tuple(Combination(frozenset(each["columns"]), each["nulls"]) for each in entry["combinations"])
