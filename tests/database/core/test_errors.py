@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import psycopg
 import pytest
 from tests.databases import Connection, Database
@@ -99,3 +101,22 @@ def test_a_cancelled_call_is_cancelled_as_any_other(admin: Connection) -> None:
     admin.execute("SET statement_timeout = '200ms'")
     with refused("57014", "canceling statement due to statement timeout", None):
         admin.execute("SELECT public.slow()")
+
+
+LONG_MESSAGE = "SELECT discreet.mls_clear('discreet_analyst', repeat('->', 2000000))"
+
+
+def test_a_cancel_while_an_error_is_raised_ends_the_function_and_not_the_server(
+    admin: Connection, database: Database
+) -> None:
+    """PL/Python takes a while to make an exception of a long message; what comes then must not meet it."""
+    admin.execute("SELECT discreet.mls_define(ARRAY['l1'])")
+    session, chance, ended = database.connect(), Random(7), set[str]()
+    for _ in range(120):
+        session.execute(f"SET statement_timeout = {chance.randint(20, 160)}")
+        with pytest.raises((psycopg.errors.QueryCanceled, psycopg.errors.InvalidParameterValue)) as caught:
+            session.execute(LONG_MESSAGE)
+        ended.add(str(caught.value.sqlstate))
+        session.execute("SET statement_timeout = 0")
+    assert "57014" in ended
+    assert session.execute("SELECT 1").fetchall() == [(1,)]

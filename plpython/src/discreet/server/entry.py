@@ -11,7 +11,7 @@ from discreet.core import curation, exemption
 from discreet.core.declarations import ColumnDescription, Dataset, Policy, given
 from discreet.core.errors import DiscreetError
 from discreet.server.catalog import DatabaseCatalog
-from discreet.server.interrupts import CancelledError, Interruptible, watch_for_interrupts
+from discreet.server.interrupts import CancelledError, Interruptible, function_begins, watch_for_interrupts
 from discreet.server.plpy import Plpy
 
 Arguments = ParamSpec("Arguments")
@@ -29,15 +29,18 @@ def sql_errors(
     @wraps(function)
     def called(plpy: Plpy, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Answer:
         watch_for_interrupts()
-        try:
-            return function(Interruptible(plpy), *arguments, **named)
-        except CancelledError as cancelled:
-            raise cancelled.error from None
-        except DiscreetError as error:
-            fields = {} if error.hint is None else {"hint": error.hint}
-            plpy.error(error.message, sqlstate=error.sqlstate, **fields)
-        except RecursionError:
-            plpy.error("an argument is nested too deeply", sqlstate="54001", hint="Write it with fewer levels.")
+        interruptible = Interruptible(plpy)
+        with function_begins():
+            try:
+                return function(interruptible, *arguments, **named)
+            except CancelledError as cancelled:
+                raise cancelled.error from None
+            except DiscreetError as error:
+                fields = {} if error.hint is None else {"hint": error.hint}
+                interruptible.error(error.message, sqlstate=error.sqlstate, **fields)
+            except RecursionError:
+                hint = "Write it with fewer levels."
+                interruptible.error("an argument is nested too deeply", sqlstate="54001", hint=hint)
 
     return called
 

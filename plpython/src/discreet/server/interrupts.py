@@ -7,6 +7,9 @@ While Python itself works, the C module sends SIGWINCH (extension/python_limits.
 between two steps of whatever code is under way, so that no loop needs to ask. It raises KeyboardInterrupt, no Exception
 either, which the call handler of discreet_python turns into PostgreSQL's error.
 
+While PL/Python's own code runs, called by `Interruptible`, the handler does nothing. Where PL/Python cannot make an
+exception of an error of PostgreSQL, it jumps over Python's frames, and the next function crashes on what is left.
+
 What a session keeps between questions must therefore be replaced in one step, never changed in several.
 """
 
@@ -16,12 +19,15 @@ import builtins
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
+from typing import ParamSpec, TypeVar
 
 from discreet.core.syntax import SqlValue
 from discreet.server.plpy import Plpy, Result
 
 QUERY_CANCELED = "57014"
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
 
 
 class CancelledError(BaseException):
@@ -32,21 +38,55 @@ class CancelledError(BaseException):
         self.error = error
 
 
+class Watch:
+    """`calls`: how many of PL/Python's own code are under way, for the function that is. `check`: raises the cancel."""
+
+    calls = 0
+    check: Callable[[], None] = staticmethod(lambda: None)
+
+
+def undisturbed(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+    """A function of PL/Python's; what comes while it runs is noticed when it returns."""
+
+    @wraps(function)
+    def called(*arguments: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        Watch.calls += 1
+        try:
+            answer = function(*arguments, **named)
+        finally:
+            Watch.calls -= 1
+        Watch.check()
+        return answer
+
+    return called
+
+
+@contextmanager
+def function_begins() -> Iterator[None]:
+    """A function of the extension, which a statement of another one may have called."""
+    around, Watch.calls = Watch.calls, 0
+    try:
+        yield
+    finally:
+        Watch.calls = around
+
+
 class Interruptible:
     """plpy, except that no handler of errors catches a cancel."""
 
     def __init__(self, plpy: Plpy) -> None:
-        self._plpy = plpy
+        self._prepare, self._execute = undisturbed(plpy.prepare), undisturbed(plpy.execute)
         self.Error, self.SPIError = plpy.Error, plpy.SPIError
-        self.error, self.warning, self.notice, self.log = plpy.error, plpy.warning, plpy.notice, plpy.log
+        self.error, self.warning = undisturbed(plpy.error), undisturbed(plpy.warning)
+        self.notice, self.log = undisturbed(plpy.notice), undisturbed(plpy.log)
 
     def prepare(self, query: str, types: Sequence[str]) -> SqlValue:
         with self._cancellable():
-            return self._plpy.prepare(query, types)
+            return self._prepare(query, types)
 
     def execute(self, query: SqlValue, *arguments: SqlValue) -> Result:
         with self._cancellable():
-            return self._plpy.execute(query, *arguments)
+            return self._execute(query, *arguments)
 
     @contextmanager
     def _cancellable(self) -> Iterator[None]:
@@ -89,9 +129,10 @@ def watch_for_interrupts() -> None:
             raise KeyboardInterrupt
 
     imports = Imports(check)
+    Watch.check = staticmethod(check)
 
     def on_signal(number: int, frame: object) -> None:
-        if not imports.under_way:
+        if not imports.under_way and not Watch.calls:
             check()
 
     builtins.__import__ = imports

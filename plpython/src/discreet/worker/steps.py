@@ -12,7 +12,7 @@ import traceback
 from greenlet import GreenletExit, greenlet
 
 from discreet.core.errors import DiscreetError
-from discreet.server.interrupts import Interruptible, watch_for_interrupts
+from discreet.server.interrupts import Interruptible, function_begins, watch_for_interrupts
 from discreet.server.plpy import Plpy
 from discreet.worker.entry import ENTRIES
 from discreet.worker.messages import Reader
@@ -29,7 +29,8 @@ SESSIONS: dict[int, Session] = {}
 def watched_step(plpy: Plpy, conversation: int, sender: str, catalog: int, message: bytes) -> bytes:
     """`step()`, which ends, whatever it does, when it has taken too long or its worker is told to leave."""
     watch_for_interrupts()
-    return step(Interruptible(plpy), conversation, sender, catalog, message)
+    with function_begins():
+        return step(Interruptible(plpy), conversation, sender, catalog, message)
 
 
 def step(plpy: Plpy, conversation: int, sender: str, catalog: int, message: bytes) -> bytes:
