@@ -21,9 +21,10 @@ Table = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
 MOST_STEPS = 100
-# steps after which a fit that gains less than ENOUGH of its loss, all together, ends
+# steps after which a fit that gains less than ENOUGH of its loss, all together, ends: between two choices it may be
+# rough, since the next one begins where it has ended
 PATIENCE = 10
-ENOUGH = 1e-2
+ENOUGH = 4e-2
 # The true marginals have an expected loss of half a unit for each measured cell: a fit that is below this part of
 # that follows the noise, and ends.
 CLOSE = 0.7
@@ -71,14 +72,16 @@ class Model:
 
     # -- fitting
 
-    def fit(self, measured: Sequence[Measured], steps: int = MOST_STEPS, close: float = CLOSE) -> float:
+    def fit(
+        self, measured: Sequence[Measured], steps: int = MOST_STEPS, close: float = CLOSE, gain: float = ENOUGH
+    ) -> float:
         """Fits the model, from where it is; the loss that is left, half a sum of squares of standard errors."""
         targets = combined(measured)
         self.total = total_of(targets)
         for each in targets:
             self.potentials.setdefault(each.clique, np.zeros([self.sizes[a] for a in each.clique]))
         self._rest()
-        return _Descent(self, targets).run(steps, close * sum(each.counts.size for each in targets) / 2)
+        return _Descent(self, targets).run(steps, close * sum(each.counts.size for each in targets) / 2, gain)
 
     def _rest(self) -> None:
         """Lays the tree anew, for the potentials that there are."""
@@ -173,8 +176,8 @@ class _Descent:
             gradient[each.clique] = difference / each.variance
         return loss, gradient
 
-    def run(self, steps: int, enough: float) -> float:
-        """Descends until the loss is `enough`, or hardly falls, or so many steps were taken.
+    def run(self, steps: int, enough: float, gain: float) -> float:
+        """Descends until the loss is `enough`, or falls by less than a part `gain`, or so many steps were taken.
 
         One calibration for each step: the loss is that of the point ahead, to which momentum carries the potentials.
         """
@@ -197,7 +200,7 @@ class _Descent:
             best, loss, slope = ahead, found, next_slope
             model.potentials, model.beliefs = best, beliefs
             losses.append(loss)
-            if len(losses) > PATIENCE and losses[-PATIENCE - 1] - loss <= ENOUGH * losses[-PATIENCE - 1]:
+            if len(losses) > PATIENCE and losses[-PATIENCE - 1] - loss <= gain * losses[-PATIENCE - 1]:
                 break
             width *= WIDER
             reached = self.stepped(best, slope, width)

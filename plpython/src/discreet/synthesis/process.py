@@ -26,6 +26,7 @@ PARENT_DIED = 1  # PR_SET_PDEATHSIG
 # what is drawn at once; the rest of a large table waits as codes
 FINAL_STEPS = 150
 FINAL_CLOSE = 0.5
+FINAL_ENOUGH = 1e-2
 UNREAD = -1
 # the attribute of a column that holds the person's key, and of one that holds that of the row's parent; without a
 # table of parents everybody has one, with the number of the person
@@ -98,7 +99,7 @@ class Fitting:
     def do_settle(self, message: dict[str, Json], arrays: list[Array]) -> bytes:
         """The last fit of a part; how many rows it has, and what it says of all marginals."""
         part = self.parts[message["part"]]
-        loss = part.model.fit(part.measured, FINAL_STEPS, FINAL_CLOSE)
+        loss = part.model.fit(part.measured, FINAL_STEPS, FINAL_CLOSE, FINAL_ENOUGH)
         cells = sum(belief.size for belief in part.model.beliefs)
         return packed({"total": part.model.total, "loss": loss, "cells": cells}, [part.counts()])
 
