@@ -564,7 +564,7 @@ SELECT bucket(household, 10), count(*) FROM census.person GROUP BY 1;
 SELECT sum(income / age) FROM census.person;
 -- DP005: near to 0
 SELECT avg(salary / (salary - 50000)) FROM hr.employee;
--- DP005: argument
+-- DP005: column household
 SELECT sum(CASE WHEN age > 5 THEN household ELSE 0 END) FROM census.person;
 
 -- ===== errors as an oracle: what can fail on a row is not let in

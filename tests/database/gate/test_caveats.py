@@ -26,6 +26,7 @@ AWAY = "SELECT discreet.unprotect('hr.stay'); DROP TABLE hr.stay"
 ROWS = "rows per person limited to 4"
 GROUPS = "rows per person limited to 4 in a group, to 3 groups of an answer, to 9 in all"
 NOBODY = "rows without a person left out"
+SALARY = "values of salary clamped to 0..200000 (NaN and infinity left out)"
 NIGHTS = "values of nights clamped to 0..20"
 OUTSIDE = "values of town outside its categories left out"
 
@@ -49,8 +50,8 @@ def last(asker: Asker) -> tuple[object, ...]:
         ("SELECT count(*) FROM hr.employee", []),
         ("SELECT gender, count(*) FROM hr.employee GROUP BY 1", ["values of gender outside its categories left out"]),
         ("SELECT gender, count(*) FROM hr.employee WHERE gender IN ('F', 'X') GROUP BY 1", []),
-        ("SELECT avg(salary) FROM hr.employee", ["values of salary clamped to 0..200000"]),
-        ("SELECT avg(salary / 12) FROM hr.employee", ["values of salary clamped to 0..200000"]),
+        ("SELECT avg(salary) FROM hr.employee", [SALARY]),
+        ("SELECT avg(salary / 12) FROM hr.employee", [SALARY]),
         ("SELECT count(*) FROM hr.employee WHERE salary > 10", []),
         ("SELECT dp_sum(salary, 0, 10) FROM hr.employee", []),
         ("SELECT count(*) FROM hr.stay", [ROWS, NOBODY]),
@@ -58,11 +59,22 @@ def last(asker: Asker) -> tuple[object, ...]:
         ("SELECT town, count(*) FROM hr.stay GROUP BY town", [GROUPS, NOBODY, OUTSIDE]),
         ("SELECT town, sum(nights) FROM hr.stay WHERE town = 'town 1' GROUP BY 1", [GROUPS, NOBODY, NIGHTS]),
         ("SELECT town, sum(nights) FROM hr.stay WHERE town = 'x' GROUP BY 1", [GROUPS, NOBODY, OUTSIDE, NIGHTS]),
-        ("SELECT max(began) FROM hr.stay", [ROWS, NOBODY, "values of began clamped to 2024-01-01..2024-12-31"]),
-        ("SELECT sum(paid) FROM (SELECT paid FROM hr.stay) AS s", [ROWS, NOBODY, "values of paid clamped to 0.5..100"]),
+        (
+            "SELECT max(began) FROM hr.stay",
+            [ROWS, NOBODY, "values of began clamped to 2024-01-01..2024-12-31 (infinity left out)"],
+        ),
+        (
+            "SELECT sum(paid) FROM (SELECT paid FROM hr.stay) AS s",
+            [ROWS, NOBODY, "values of paid clamped to 0.5..100 (NaN and infinity left out)"],
+        ),
         (
             "SELECT extract(hour FROM left_at), count(*) FROM hr.stay GROUP BY 1",
-            [GROUPS, NOBODY, "days and hours counted in UTC"],
+            [
+                GROUPS,
+                NOBODY,
+                "dates of left_at outside the years 1 to 9999 taken as NULL",
+                "days and hours counted in UTC",
+            ],
         ),
         ("SELECT sum(n) FROM (SELECT nights + 1 AS n FROM hr.stay) AS s", [ROWS, NOBODY, NIGHTS]),
     ],

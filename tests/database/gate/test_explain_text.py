@@ -30,7 +30,7 @@ def test_a_question_is_explained_in_sentences(asker: Asker) -> None:
         "  by dept: declared categories: every group is shown, also without people",
         "Not covered:",
         "  values of dept outside its categories left out",
-        "  values of salary clamped to 0..200000",
+        "  values of salary clamped to 0..200000 (NaN and infinity left out)",
         "Better:",
         "  twice the epsilon halves the error: SET discreet.epsilon, or epsilon => in discreet.query()",
     ]

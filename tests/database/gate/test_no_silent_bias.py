@@ -29,10 +29,11 @@ NOT_COMPARED = re.compile(r"dp_|now\(|current_|DISTINCT ON|bucket", re.IGNORECAS
 # which caveats can explain that a row of PostgreSQL is not there, or that a number of a row is off
 ROWS_MISSING = re.compile(
     "not shown|outside its categories|of an answer|rows chosen by noisy|rows without a person|in UTC|clamped|NULLs in|"
-    "estimated from|left out"
+    "estimated from|left out|outside the years|patterns see"
 )
 NUMBERS_OFF = re.compile(
-    "rows per person limited|people limited|clamped|rows without a person|public rows|own budget|NULLs in|in UTC|noisy"
+    "rows per person limited|people limited|clamped|rows without a person|public rows|own budget|NULLs in|in UTC|noisy|"
+    "outside the years|patterns see"
 )
 # over several rows of the answer, rows that are missing, or there without people, make numbers off, too
 SEVERAL_ROWS = re.compile(r"OVER \(|FROM \(\s*SELECT|WITH ", re.IGNORECASE)
@@ -187,3 +188,53 @@ def test_what_is_off_has_the_caveat_that_names_the_reason(hurt: Asker, question:
     hurt.json(question, 5)
     ((caveats,),) = hurt.connection.execute("SELECT caveats FROM discreet.last_answer").fetchall()
     assert any(reason in str(caveat) for caveat in caveats)
+
+
+READINGS = """
+    CREATE TABLE clinic.reading (id int PRIMARY KEY, x float8, z numeric, d date, seen timestamptz, note text,
+        share numeric);
+    INSERT INTO clinic.reading SELECT n,
+        CASE n % 7 WHEN 0 THEN 'NaN'::float8 WHEN 1 THEN 'Infinity' WHEN 2 THEN '-Infinity' ELSE n % 50 END,
+        CASE n % 5 WHEN 0 THEN 'NaN'::numeric ELSE n % 40 END,
+        CASE n % 4 WHEN 0 THEN 'infinity' WHEN 1 THEN '-infinity' WHEN 2 THEN '20000-01-01'
+            ELSE date '2024-01-01' + n % 365 END,
+        CASE n % 3 WHEN 0 THEN 'infinity' ELSE timestamptz '2024-01-01 00:00+00' + n * interval '1 hour' END,
+        repeat('x', 20000) || 'end', n % 3
+    FROM generate_series(1, 3000) n;
+    SELECT discreet.protect('clinic.reading', 'id', 'patients'), discreet.describe_column('clinic.reading', 'x', 0, 50),
+        discreet.describe_column('clinic.reading', 'z', 0, 40),
+        discreet.describe_column('clinic.reading', 'share', 0.1, 0.7),
+        discreet.describe_column('clinic.reading', 'd', date '2024-01-01', date '2024-12-31');
+"""
+YEARS = "dates of d outside the years 1 to 9999 taken as NULL"
+
+
+def test_what_is_no_number_no_date_or_too_long_is_named(hurt: Asker) -> None:
+    """In each of these questions PostgreSQL's answer is another one, or has none; with the words that say why."""
+    hurt.admin.execute(READINGS)
+    for question, reason in (
+        ("SELECT count(x), avg(x) FROM clinic.reading", "values of x clamped to 0..50 (NaN and infinity left out)"),
+        ("SELECT sum(z) FROM clinic.reading WHERE z > 5", "values of z clamped to 0..40 (NaN and infinity left out)"),
+        ("SELECT sum(share) FROM clinic.reading", "values of share clamped to 0.1..0.7 (NaN and infinity left out)"),
+        ("SELECT count(*) FROM clinic.reading WHERE d + 30 < date '2024-06-01'", YEARS),
+        ("SELECT extract(month FROM d), count(*) FROM clinic.reading GROUP BY 1", YEARS),
+        ("SELECT count(*) FROM clinic.reading WHERE d + interval '1 year' < date '2025-06-01'", YEARS),
+        ("SELECT date_trunc('month', seen), count(*) FROM clinic.reading GROUP BY 1", YEARS.replace(" d ", " seen ")),
+        ("SELECT count(*) FROM clinic.reading WHERE note ~ 'end$'", "patterns see the first 10000 bytes of note"),
+    ):
+        hurt.reset()
+        answer = hurt.json(question, 50)
+        ((caveats,),) = hurt.connection.execute("SELECT caveats FROM discreet.last_answer").fetchall()
+        assert reason in caveats, question
+        (truth,) = hurt.truth(f"SELECT to_jsonb(t) FROM ({question}) AS t LIMIT 1")
+        assert len(answer) != 1 or answer != truth, question
+    # conditions that keep all values within what is known: nothing is off, nothing is said
+    for question in (
+        "SELECT sum(z) FROM clinic.reading WHERE z BETWEEN 1 AND 39",
+        "SELECT extract(month FROM d), count(*) FROM clinic.reading"
+        " WHERE d BETWEEN '2024-01-01' AND '2024-12-30' GROUP BY 1",
+    ):
+        hurt.reset()
+        assert silent_bias(hurt, question)[0] is None
+        assert hurt.connection.execute("SELECT caveats FROM discreet.last_answer").fetchall() == [([],)]
+    hurt.admin.execute("SELECT discreet.unprotect('clinic.reading'); DROP TABLE clinic.reading")

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from typing import cast
 
 import pytest
-from tests.corpus.sample import planned
+from tests.corpus.sample import SCHEMA, TABLES, planned, questions
 
 from discreet.dp.price import Price
 from discreet.gate.caveats import caveats
 from discreet.gate.measure import Terms
+from discreet.gate.plan import Plan
+from discreet.gate.schema import Column, Family, Schema
 
 BY_DEPT = "SELECT dept, count(*) AS n FROM hr.employee GROUP BY dept"
 NOT_IN = "NULLs in the subquery of NOT IN left out"
@@ -18,8 +24,11 @@ LIMIT = "rows chosen by noisy numbers: ORDER BY … LIMIT"
 WITHOUT = "groups without people counted among the rows of the answer"
 
 
-def told(sql: str) -> list[str]:
-    plan = planned(sql)
+def told(sql: str, schema: Schema = SCHEMA) -> list[str]:
+    return caveats_of(planned(sql, schema=schema))
+
+
+def caveats_of(plan: Plan) -> list[str]:
     return caveats(plan, [Terms.of(plan, Price.of(1), Fraction(1, 10**6), keys) for keys in plan.grouping.sets])
 
 
@@ -53,3 +62,96 @@ def test_a_caveat_stands_where_it_can_apply(question: str, caveat: str) -> None:
 )
 def test_no_caveat_stands_where_it_cannot_apply(question: str) -> None:
     assert not {NOT_IN, HAVING, LIMIT, WITHOUT} & set(told(question))
+
+
+CLAMPED = "values of salary clamped to 0..200000 (NaN and infinity left out)"
+YEARS = "dates of hired outside the years 1 to 9999 taken as NULL"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("SELECT avg(salary) FROM hr.employee", [CLAMPED]),
+        ("SELECT avg(salary) FROM hr.employee WHERE salary >= 0", [CLAMPED]),
+        ("SELECT avg(salary) FROM hr.employee WHERE salary BETWEEN 100 AND 5e4", []),
+        ("SELECT avg(s) FROM (SELECT salary AS s FROM hr.employee WHERE salary > 0) t WHERE s < 9", []),
+        ("SELECT avg(salary) FROM hr.employee WHERE salary >= -5 AND salary < 10", [CLAMPED.partition(" (")[0]]),
+        ("SELECT avg(age) FROM clinic.patient", ["values of age clamped to 0..120"]),
+        ("SELECT extract(month FROM hired), count(*) FROM hr.employee GROUP BY 1", [YEARS]),
+        ("SELECT count(*) FROM hr.employee WHERE hired + 30 < '2020-01-01'", [YEARS]),
+        (
+            "SELECT extract(month FROM hired), count(*) FROM hr.employee"
+            " WHERE hired >= '2020-01-01' AND hired < '2021-01-01' GROUP BY 1",
+            [],
+        ),
+        ("SELECT count(*) FROM hr.employee WHERE zip ~ '^02'", ["patterns see the first 10000 bytes of zip"]),
+        ("SELECT avg(n) FROM (SELECT patient_id, count(*) AS n FROM clinic.visit GROUP BY 1) t",
+         ["rows without a person left out", "values of n clamped to 1..15"]),
+        ("SELECT avg(hired - dob) FROM hr.employee",
+         ["values computed from hired, dob clamped to -50000..50000 (infinity left out)",
+          YEARS, YEARS.replace("hired", "dob")]),
+    ],
+)  # fmt: skip
+def test_caveats_of_values_name_them(question: str, expected: list[str]) -> None:
+    assert told(question) == expected
+
+
+@pytest.mark.parametrize("ends", [("0.1", "0.7"), ("-0.3", "99.9"), ("0", "120"), ("1e-9", "3e7")])
+def test_bounds_are_named_also_where_the_grid_ends_within_them(ends: tuple[str, str]) -> None:
+    employee = SCHEMA.relations["hr", "employee"]
+    salary = replace(employee.columns["salary"], bounds=(Fraction(ends[0]), Fraction(ends[1])))
+    columns = dict(employee.columns) | {"salary": salary}
+    schema = Schema({("hr", "employee"): replace(employee, columns=columns)}, SCHEMA.datasets)
+    (caveat,) = told("SELECT sum(salary) FROM hr.employee", schema)
+    assert caveat.startswith("values of salary clamped to ")
+
+
+# what must stand in the text of a question, or be declared of a column that it names, for a caveat to apply
+CAN_APPLY: dict[str, Callable[[str, re.Match[str]], object]] = {
+    r"(rows per person|people) limited to .*": lambda sql, _: re.search(
+        r"clinic\.visit|unnest|elements|object_keys|club|ward_floor|UNION| OR |JOIN \(", sql
+    ),
+    r"rows without a person left out": lambda sql, _: "clinic.visit" in sql,
+    r"groups with fewer than about \d+ people not shown": lambda sql, _: re.search("GROUP BY|DISTINCT", sql),
+    r"values of (.+) outside its categories left out": lambda sql, found: (
+        re.search("GROUP BY|DISTINCT", sql) and all(column(name, sql).categories for name in found[1].split(", "))
+    ),
+    r"values of (.+) clamped to \S+( \S+)?( \(.*\))?": lambda sql, found: (
+        re.search(rf"\b{found[1]}\b", sql) or (found[1] == "a subquery" and sql.count("SELECT") > 1)
+    ),
+    r"values computed from (.+) clamped to .*": lambda sql, found: all(
+        column(name, sql).bounds for name in found[1].split(", ")
+    ),
+    r"dates of (.+) outside the years 1 to 9999 taken as NULL": lambda sql, found: (
+        column(found[1], sql).family is Family.DATE
+    ),
+    r"patterns see the first \d+ bytes of (.+)": lambda sql, found: (
+        re.search(r"~|regexp|substring|similar", sql, re.I) and column(found[1], sql).family is Family.TEXT
+    ),
+    r"days and hours counted in UTC": lambda sql, _: re.search("timestamptz|TIME ZONE|zone", sql, re.I),
+    r"NULLs in the subquery of NOT IN left out": lambda sql, _: re.search(r"NOT\b.* IN \(\s*SELECT|<> ALL", sql, re.S),
+    r"rows chosen by noisy numbers: .*": lambda sql, _: re.search("HAVING|LIMIT|WHERE|OFFSET", sql),
+    r"groups without people counted among the rows of the answer": lambda sql, _: re.search(
+        r"OVER|FROM \(\s*SELECT|WITH", sql
+    ),
+    r"public rows that nobody is joined to not counted": lambda sql, _: re.search("LEFT|RIGHT|FULL", sql),
+    r"(in the subquery: .*|a subquery about all people .*)": lambda sql, _: sql.count("SELECT") > 1,
+}
+
+
+def column(name: str, sql: str) -> Column:
+    """The column of this name in a table that the question names."""
+    found = [one.columns[name] for one in TABLES if one.name in sql and name in one.columns]
+    return found[0]
+
+
+def test_no_caveat_of_the_corpus_is_one_that_could_not_apply() -> None:
+    wrong, seen = [], set()
+    for question in questions("accepted.sql"):
+        for caveat in caveats_of(planned(question.sql, question.parameters)):
+            rule = next((one for one in CAN_APPLY if re.fullmatch(one, caveat)), None)
+            if rule is None or not CAN_APPLY[rule](question.sql, cast("re.Match[str]", re.fullmatch(rule, caveat))):
+                wrong.append((question.sql, caveat))
+            seen.add(rule)
+    assert not wrong, "\n".join(map(str, wrong))
+    assert len(seen) >= 10

@@ -31,6 +31,7 @@ def with_tables(*tables: Relation) -> Schema:
 
 
 SINGLE = [
+    "public.zip_area z JOIN hr.employee e ON e.zip = z.zip",
     "hr.employee",
     "hr.employee e",
     "ONLY hr.employee",
@@ -57,7 +58,7 @@ MANY = [
     "hr.employee e JOIN public.zip_area z ON e.zip = z.zip OR true",
     "hr.employee e JOIN public.zip_area z ON NOT e.zip = z.zip",
     "hr.employee e JOIN (SELECT zip FROM public.zip_area) z ON e.zip = z.zip",
-    "public.zip_area z JOIN hr.employee e ON e.zip = z.zip",
+    "public.zip_area z JOIN hr.employee e ON z.city = e.zip",
     "(SELECT salary FROM hr.employee UNION ALL SELECT salary FROM hr.employee) u",
 ]
 

@@ -28,9 +28,10 @@ from discreet.gate.measurements import (
 )
 from discreet.gate.moments import is_interval, length
 from discreet.gate.nullness import may_be_null
-from discreet.gate.refusal import refuse, refuse_unbounded
+from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.tree import BOOLEAN, TEXT, Canonical, Constant, Expression, Logic, Together
+from discreet.gate.tree import BOOLEAN, TEXT, Call, Canonical, Constant, Expression, Logic, Together, every_node
+from discreet.gate.unbounded import refuse_without_bounds
 from discreet.gate.values import as_family, clamped, decimal, identifies, known_values
 
 MOST_TOGETHER = 16
@@ -47,6 +48,20 @@ class Aggregate:
     measurements: tuple[Measurement, ...]
     result_type: str
     grid: Grid | None = None
+
+    @property
+    def unit(self) -> str | None:
+        """In which unit its error is told, where the number has another type."""
+        if self.result_type == "date":
+            return "days"
+        return "seconds" if self.result_type == "interval" or self.result_type.startswith("timestamp") else None
+
+    @property
+    def has_months(self) -> bool:
+        """An interval of years, months and days, as age() makes them."""
+        argument = self.measurements[0].subject.argument
+        nodes = every_node([] if argument is None else [argument])
+        return any(isinstance(node, Call) and node.name == "age" for node in nodes)
 
 
 @dataclass(frozen=True)
@@ -119,7 +134,7 @@ def bounded_argument(value: Expression, node: Node, bits: int) -> Grid:
     if value.family not in NUMBERS | TIMES:
         refuse(f"a sum or average of {value.family.value}", node)
     if value.interval is None:
-        refuse_unbounded(f"column {value.raw}" if value.raw else "the argument", node)
+        refuse_without_bounds(value, node)
     if not value.interval.usable:
         refuse("numbers of more than 60 digits", node)
     return Grid.fit(value.interval.lower, value.interval.upper, bits)

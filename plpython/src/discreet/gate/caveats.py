@@ -6,42 +6,44 @@ happened. The notice of an answer, the view last_answer and explain() say the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 
 from discreet.gate import caveats_around as around
+from discreet.gate.caveats_values import (
+    clamped_values,
+    expressions_below,
+    expressions_of,
+    long_texts,
+    name_of,
+    unknown_years,
+)
 from discreet.gate.excluded import conditions_about, constants_wanted
 from discreet.gate.grouping import Key
-from discreet.gate.intervals import Interval
 from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.moving import moved_clock
 from discreet.gate.nullness import may_be_null
 from discreet.gate.people import columns_of
 from discreet.gate.plan import Plan
-from discreet.gate.schema import TIMES, Family
+from discreet.gate.schema import Family
 from discreet.gate.terms import Terms
 from discreet.gate.tree import (
     Among,
     Call,
     Cast,
-    Clamp,
-    Column,
     Constant,
     Derived,
     Elements,
-    Expression,
-    Join,
     Logic,
-    Output,
     Query,
     Released,
     Rows,
     SamePerson,
     Table,
     Union,
-    deciding,
+    every_node,
 )
 
 EPOCH = datetime(1970, 1, 1)
@@ -60,6 +62,8 @@ def caveats(plan: Plan, terms: Sequence[Terms]) -> list[str]:
         *small_groups(plan, terms),
         *values_outside(plan),
         *clamped_values(plan),
+        *unknown_years(plan),
+        *long_texts(plan),
         *days_in_utc(plan),
         *moved_clock(plan),
         *sampled_people(plan),
@@ -176,49 +180,6 @@ def written(constant: Constant) -> str:
     return format(held.normalize(), "f") if isinstance(held, Decimal) else str(held)
 
 
-def name_of(value: Expression) -> str:
-    """A column's name; of what is made of several, those of all."""
-    names = [node.name for node in every_node([value]) if isinstance(node, Column)]
-    return ", ".join(dict.fromkeys(names)) or ("a subquery" if isinstance(value, Released) else "a key")
-
-
-def clamped_values(plan: Plan) -> Iterator[str]:
-    """Columns whose declared bounds move what lies outside of them."""
-    arguments = [m.subject.argument for m in plan.measurements if m.subject.argument is not None and bounds_of(m)]
-    for argument, interval in ((a, a.interval) for a in arguments):
-        if argument.raw is not None and interval is not None:
-            yield clamp_told(argument, interval)
-    for node in every_node([*expressions_of(plan), *expressions_below(plan.source.rows)]):
-        if isinstance(node, Clamp) and node.interval is not None:
-            yield clamp_told(node.argument, node.interval)
-
-
-def bounds_of(measurement: Measurement) -> bool:
-    """Whether the declared bounds of the argument hold for it; dp_ aggregates bring bounds of their own."""
-    argument, grid = measurement.subject.argument, measurement.subject.grid
-    if argument is None or grid is None or argument.interval is None:
-        return False
-    return bool(grid.lower * grid.step <= argument.interval.lower) and bool(
-        argument.interval.upper <= grid.upper * grid.step
-    )
-
-
-def clamp_told(value: Expression, interval: Interval) -> str:
-    lower, upper = (bound_text(end, value.family) for end in (interval.lower, interval.upper))
-    return f"values of {name_of(value)} clamped to {lower}..{upper}"
-
-
-def bound_text(end: Fraction, family: Family) -> str:
-    if family in TIMES:
-        step = timedelta(days=1) if family is Family.DATE else timedelta(seconds=1)
-        first, last = Fraction((FIRST - EPOCH) // step + 1), Fraction((LAST - EPOCH) // step - 1)
-        moment: datetime = EPOCH + step * float(min(max(end, first), last))
-        return moment.date().isoformat() if family is Family.DATE else moment.isoformat(sep=" ", timespec="seconds")
-    if end.denominator == 1:
-        return str(end.numerator)
-    return format(Decimal(end.numerator) / Decimal(end.denominator), "f")
-
-
 def days_in_utc(plan: Plan) -> Iterator[str]:
     """Moments with a time zone that are taken apart: by the clock of UTC, whatever that of the session is."""
     for node in every_node([*expressions_of(plan), *expressions_below(plan.source.rows)]):
@@ -236,7 +197,13 @@ def noisy_constants(plan: Plan) -> Iterator[str]:
     if plan.within or any(isinstance(node, Released) for node in nodes):
         yield "a subquery about all people is answered with noise of its own, which the stated error does not include"
     for one in plan.within:
-        for caveat in (*limited_rows(one), *rows_without_a_person(one), *clamped_values(one), *days_in_utc(one)):
+        for caveat in (
+            *limited_rows(one),
+            *rows_without_a_person(one),
+            *clamped_values(one),
+            *unknown_years(one),
+            *days_in_utc(one),
+        ):
             yield f"in the subquery: {caveat}"
 
 
@@ -256,46 +223,3 @@ def nulls_of_not_in(plan: Plan) -> Iterator[str]:
         if isinstance(denied, Among) and any(may_be_null(column) for column in columns_of(denied.query)):
             yield "NULLs in the subquery of NOT IN left out"
             return
-
-
-# -- all expressions of a question
-
-
-def expressions_of(plan: Plan) -> Iterator[Expression]:
-    yield from plan.conditions
-    yield from (key.value for key in plan.grouping.keys)
-    for measurement in plan.measurements:
-        yield from (part for part in (measurement.subject.argument, measurement.subject.condition) if part is not None)
-
-
-def expressions_below(rows: Rows) -> Iterator[Expression]:
-    """What decides which rows there are; columns of derived tables are found where they are used."""
-    if isinstance(rows, Join):
-        yield from rows.conditions
-        yield from expressions_below(rows.left)
-        yield from expressions_below(rows.right)
-    elif isinstance(rows, Derived):
-        yield from expressions_of_query(rows.query)
-    elif isinstance(rows, Elements):
-        yield rows.value
-
-
-def expressions_of_query(query: Query) -> Iterator[Expression]:
-    if isinstance(query, Union):
-        yield from expressions_of_query(query.left)
-        yield from expressions_of_query(query.right)
-    else:
-        yield from deciding(query)
-        yield from expressions_below(query.rows)
-
-
-def every_node(expressions: Iterable[Expression]) -> Iterator[Expression]:
-    """All nodes, each once, with what the columns of derived tables are there."""
-    waiting, seen = list(expressions), set()
-    while waiting:
-        node = waiting.pop(0)
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield node
-        waiting += [node.origin] if isinstance(node, Output) else node.parts

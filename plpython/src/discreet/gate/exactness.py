@@ -13,6 +13,7 @@ of at least 15 digits to the arithmetic of numeric and double precision.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
@@ -32,6 +33,7 @@ from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.plan import Plan
 from discreet.gate.printer import printed
 from discreet.gate.propagation import TYPES, Dependence, NumberType
+from discreet.gate.spans import span_text
 from discreet.gate.terms import Terms
 from discreet.gate.tree import Expression
 
@@ -291,7 +293,7 @@ def about(number: Fraction) -> str:
 @dataclass(frozen=True)
 class Exactness:
     """What can be said of one column of an answer before it is given. `rows`: the error is a number of rows, of what
-    was chosen or decided.
+    was chosen or decided. `unit`: that of the error, of dates and of lengths of time.
     """
 
     column: str
@@ -300,6 +302,7 @@ class Exactness:
     error: Fraction | None = None
     why: str | None = None
     rows: bool = False
+    unit: str | None = None
 
     def told(self) -> dict[str, str | None]:
         shown = {
@@ -308,7 +311,16 @@ class Exactness:
             "scale": None if self.scale is None else about(self.scale),
             "error_95": None if self.error is None else written(self.error),
         }
+        shown |= {} if self.unit is None else {"unit": self.unit}
         return shown | ({} if self.why is None else {"why": self.why})
+
+    def in_words(self, half_width: str) -> str:
+        """A half-width as people read it: ±30, ±2 days, ±1 day 4:30:00."""
+        if half_width == UNLIMITED:
+            return "unlimited"
+        if self.unit == "seconds":
+            return f"±{span_text(Fraction(math.ceil(Fraction(half_width))))}"
+        return f"±{written(Fraction(half_width), 3)}" + ("" if self.unit is None else f" {self.unit}")
 
 
 def exactness(plan: Plan, terms: Sequence[Terms]) -> list[Exactness]:
@@ -340,7 +352,9 @@ def of_column(column: str, part: Dependence, plan: Plan, terms: Terms) -> Exactn
         why = f"chosen by rank: with 95 % no more than {max(ranks)} ranks away; {interval}"
     if why is None and len(numbers_in(involved)) > 1:
         why = f"made of {len(numbers_in(involved))} noisy numbers"
-    return Exactness(column, mechanism, scale_of(part, plan, terms), bound.before(), why, bound.rows is not None)
+    units = {one.unit for one in involved}
+    unit = units.pop() if len(units) == 1 else None
+    return Exactness(column, mechanism, scale_of(part, plan, terms), bound.before(), why, bound.rows is not None, unit)
 
 
 def mechanism_of(aggregate: Aggregate, terms: Terms) -> str:
@@ -416,9 +430,9 @@ def errors_told(
         if not ends and found.error is not None:
             ends = [written(found.error)]
         unit = " rows" if found.rows else ""
-        shown = dict.fromkeys(end if end == UNLIMITED else written(Fraction(end), 3) for end in ends)
-        told.append(f"{found.column} " + (" to ".join(f"±{end}" for end in shown) + unit if shown else "not known"))
-    return [text.replace(f"±{UNLIMITED}", "unlimited") for text in told]
+        shown = dict.fromkeys(map(found.in_words, ends))
+        told.append(f"{found.column} " + (" to ".join(shown) + unit if shown else "not known"))
+    return told
 
 
 def columns_told(

@@ -451,7 +451,7 @@ def shown(aggregate: Aggregate, number: Decimal | int | None) -> str | None:
     if number is None:
         return None
     if kind == "interval":
-        return interval(Fraction(number))
+        return interval(Fraction(number), aggregate.has_months)
     if kind in BITS:
         last = 2 ** (BITS[kind] - 1) - 1
         return str(min(max(round(number), -last), last))
@@ -465,12 +465,21 @@ def shown(aggregate: Aggregate, number: Decimal | int | None) -> str | None:
     return str(number)
 
 
-def interval(seconds: Fraction) -> str:
-    """Days of 24 hours, and what is left, as PostgreSQL subtracts timestamps; days and hours have one sign."""
+def interval(seconds: Fraction, has_months: bool = False) -> str:
+    """Days of 24 hours, and what is left, as PostgreSQL subtracts timestamps; days and hours have one sign.
+
+    Of intervals with months, which have 30 days where they are averaged and compared, years and months too.
+    """
     microseconds = round(abs(seconds) * 10**6)
     days, rest = divmod(microseconds, 86_400 * 10**6)
     clock, parts = divmod(rest, 10**6)
     sign = "-" if seconds < 0 else ""
+    if has_months:
+        months, days = divmod(days, 30)
+        return (
+            f"{sign}{months // 12} years {sign}{months % 12} mons {sign}{days} days"
+            f" {sign}{clock // 3600}:{clock // 60 % 60:02}:{clock % 60:02}.{parts:06}"
+        )
     return f"{sign}{days} days {sign}{clock // 3600}:{clock // 60 % 60:02}:{clock % 60:02}.{parts:06}"
 
 

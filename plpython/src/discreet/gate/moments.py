@@ -13,10 +13,11 @@ from zoneinfo import available_timezones
 
 from discreet.gate.calls import INTEGER, FunctionRule, constant_text, constant_words
 from discreet.gate.intervals import Interval
-from discreet.gate.refusal import refuse, refuse_unbounded
+from discreet.gate.refusal import refuse
 from discreet.gate.schema import TIMES, Family
 from discreet.gate.times import duration
 from discreet.gate.tree import INTERVAL, TEXT, Arithmetic, Call, Cast, Constant, Duration, Expression, Type
+from discreet.gate.unbounded import refuse_without_bounds
 from discreet.gate.values import as_family, clamped, content, guarded_time, is_untyped, number_constant
 
 DAY = 86_400
@@ -119,7 +120,7 @@ def age(arguments: list[Expression], node: object) -> Expression:
 def length(value: Expression, node: object) -> Expression:
     """The seconds of an interval, with months of 30 days."""
     if value.interval is None:
-        refuse_unbounded("the interval", node)
+        refuse_without_bounds(value, node)
     bounds = value.interval
     return Call("seconds", (value,), type=Type(Family.NUMERIC), interval=bounds, raw="the interval")
 
@@ -156,12 +157,13 @@ def field_of(native: str, family: Family, arguments: list[Expression], node: obj
 def interval_field(native: str, family: Family, arguments: list[Expression], node: object) -> Expression:
     """A field of an interval; without bounds of the interval, that of its length has none."""
     field = constant_text(arguments[0], tuple(INTERVAL_FIELDS), node)
+    interval: Interval | None
     name, value = field.content or "", as_interval(arguments[1], node)
     most, bounds = INTERVAL_FIELDS[name], value.interval
     if most is not None:
         interval = Interval.of(-most, most)
     elif bounds is None:
-        refuse(f"{name} of an interval without bounds", node, "Subtract timestamps whose bounds are declared.")
+        interval = None
     elif name == "epoch":  # with years of 365.25 days
         interval = (bounds | bounds * Interval.of(Fraction(1461, 1440))).widened(DAY)
     elif name == "day":

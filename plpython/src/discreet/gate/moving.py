@@ -11,9 +11,9 @@ from datetime import UTC, date, datetime
 
 from discreet.gate.plan import Plan
 from discreet.gate.schema import TIMES
-from discreet.gate.tree import Column, Compare, Constant, Derived, Expression, Join, Logic, Map, Output, Rows
+from discreet.gate.spans import TURNED, conditions_below, conjuncts
+from discreet.gate.tree import Column, Compare, Constant, Expression, Output
 
-TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
 WORDS = {">=": "from", ">": "after", "<": "to before", "<=": "to", "=": "at"}
 
 
@@ -44,16 +44,6 @@ def spans(conditions: Iterable[Expression]) -> list[str]:
     ]
 
 
-def conjuncts(conditions: Iterable[Expression]) -> Iterator[Expression]:
-    waiting = list(conditions)
-    while waiting:
-        condition = waiting.pop(0)
-        if isinstance(condition, Logic) and condition.word == "AND":
-            waiting[:0] = condition.conditions
-        else:
-            yield condition
-
-
 def bounds(condition: Expression) -> Iterator[tuple[str, str, date]]:
     """A column of time, a comparison, and the moment that it is compared with."""
     if not isinstance(condition, Compare) or condition.name not in TURNED:
@@ -75,18 +65,6 @@ def named_column(value: Expression) -> str | None:
             return None
         (value,) = value.parts
     return value.name
-
-
-def conditions_below(rows: Rows) -> Iterator[Expression]:
-    """Those that every row has met on its way."""
-    if isinstance(rows, Join):
-        if rows.kind == "INNER":
-            yield from rows.conditions
-        yield from conditions_below(rows.left)
-        yield from conditions_below(rows.right)
-    elif isinstance(rows, Derived) and isinstance(rows.query, Map):
-        yield from rows.query.conditions
-        yield from conditions_below(rows.query.rows)
 
 
 def as_text(moment: date) -> str:

@@ -188,6 +188,7 @@ def column_value(place: int, alias: str, column: Column, relation: Relation) -> 
         place,
         column.name,
         alias,
+        f"{relation.schema}.{relation.name}",
         identifies=column.identifies and kept is not None,
         is_unit=kept is not None and column.name == kept.unit,
         type=of_type,

@@ -295,8 +295,9 @@ def of_join(join: Join) -> People:
         )
     owners = right if left.public else left
     once = not left.public and isinstance(join.right, Derived) and has_one_row(join.right.query)
-    if isinstance(join.right, Table) and right.public:
-        once = is_matched_once(join.right, join.conditions)
+    public = join.left if left.public else join.right
+    if isinstance(public, Table) and people_of(public).public:
+        once = is_matched_once(public, join.conditions)
     return replace(owners, single=owners.single and once, owned=False)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from discreet.core.quoting import literal
 from discreet.core.syntax import Json
-from discreet.gate.caveats import every_node, name_of
+from discreet.gate.caveats_values import name_of
 from discreet.gate.lint import MANY_MEASUREMENTS
 from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.plan import Plan
-from discreet.gate.tree import Column, Derived, Expression, Join, Query, Rows, Table, Union
+from discreet.gate.tree import Column, Derived, Expression, Join, Query, Rows, Table, Union, every_node
 
 MEASURES = {
     Quantity.PEOPLE: "number of people",
@@ -79,7 +79,8 @@ def error(column: Mapping[str, Json]) -> str:
     if column["mechanism"] == "exact":
         return f"{column['column']}: exact"
     if column["error_95"] is not None and column["mechanism"] != "threshold":
-        return f"{column['column']}: ±{column['error_95']}"
+        unit = column.get("unit")
+        return f"{column['column']}: ±{column['error_95']}{'' if unit is None else ' ' + unit}"
     return f"{column['column']}: {column.get('why', 'not known')}"
 
 

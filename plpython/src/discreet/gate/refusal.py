@@ -53,14 +53,14 @@ def refuse_tracker(construct: str, node: object = None) -> NoReturn:
     )
 
 
-def refuse_unbounded(construct: str, node: object = None) -> NoReturn:
-    refuse(
-        f"{construct} has no bounds, so one person's influence has no limit",
-        node,
-        "A curator declares bounds with discreet.describe_column(table, column, lower => …, upper => …). A question can"
-        " write them, too: least(greatest(value, 0), 20); of a count, least(count(*), 20).",
-        MissingBoundsError,
-    )
+UNBOUNDED_HINT = (
+    "A curator declares bounds with discreet.describe_column(table, column, lower => …, upper => …). A question can"
+    " write them, too: least(greatest(value, 0), 20); of a count, least(count(*), 20)."
+)
+
+
+def refuse_unbounded(construct: str, node: object = None, hint: str = UNBOUNDED_HINT) -> NoReturn:
+    refuse(f"{construct} has no bounds, so one person's influence has no limit", node, hint, MissingBoundsError)
 
 
 def located(error: DiscreetError, node: object) -> DiscreetError:

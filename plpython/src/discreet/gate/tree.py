@@ -18,7 +18,7 @@ node, and refuses a type that it does not know.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from decimal import Decimal
@@ -213,6 +213,18 @@ def size(node: Expression) -> int:
     return 1 + origin + sum(copies * size(part) for part, copies in zip(node.parts, written(node), strict=True))
 
 
+def every_node(expressions: Iterable[Expression]) -> Iterator[Expression]:
+    """All nodes, each once, with what the columns of derived tables are there."""
+    waiting, seen = list(expressions), set()
+    while waiting:
+        node = waiting.pop(0)
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        waiting += [node.origin] if isinstance(node, Output) else node.parts
+
+
 def written(node: Expression) -> list[int]:
     """How often each part is written: values that are clamped or tested stand in the test, too."""
     if isinstance(node, Clamp | KnownYears):
@@ -231,11 +243,15 @@ def is_wide(value: Expression) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Column(Expression):
-    """A column of the table that stands at this place of the question; `identifies`: it names people."""
+    """A column of the table that stands at this place of the question; `identifies`: it names people.
+
+    `table`: the name of that table, with its schema, for messages.
+    """
 
     place: int
     name: str
     alias: str = field(compare=False)
+    table: str = field(default="", compare=False)
     identifies: bool = False
     is_unit: bool = False
 

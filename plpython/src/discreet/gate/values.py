@@ -11,7 +11,7 @@ from fractions import Fraction
 from discreet.core.quoting import identifier as identifier
 from discreet.core.quoting import literal as literal
 from discreet.gate.intervals import Interval
-from discreet.gate.refusal import refuse, refuse_unbounded
+from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.tree import (
     BLANK_PADDED,
@@ -28,6 +28,7 @@ from discreet.gate.tree import (
     Output,
     Type,
 )
+from discreet.gate.unbounded import refuse_without_bounds
 
 # Nothing about one row may make a question fail. But upper() fails on 256 MB, a jsonb ends there too, a tuple ends at a
 # gigabyte, and each call of length() or LIKE keeps a copy until the row is done. So what they are given is cut to so
@@ -166,7 +167,7 @@ def clamped(value: Expression, node: object) -> Expression:
     if value.family not in NUMBERS:
         refuse(f"arithmetic on {value.family.value}", node)
     if value.interval is None:
-        refuse_unbounded(f"column {value.raw}" if value.raw else "an expression", node)
+        refuse_without_bounds(value, node)
     if not value.interval.usable:
         refuse("numbers of more than 60 digits", node)
     if value.raw is None:

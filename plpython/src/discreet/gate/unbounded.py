@@ -1,0 +1,43 @@
+"""Numbers that nothing limits: the refusal names the columns without bounds, and the call that declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NoReturn
+
+from discreet.core.quoting import literal
+from discreet.gate.refusal import refuse_unbounded
+from discreet.gate.schema import NUMBERS, TIMES
+from discreet.gate.tree import INTERVAL, Column, Expression, every_node
+
+WRITTEN = "A question can write them, too: least(greatest(value, 0), 20); of a count, least(count(*), 20)."
+OF_INTERVAL = "Bounds of an interval can be written: least(greatest(extract(epoch FROM value), 0), 86400)."
+
+
+def refuse_without_bounds(value: Expression, node: object) -> NoReturn:
+    """Of a number that has no interval: which of its columns have none, by their names."""
+    missing = list(dict.fromkeys(filter(is_without_bounds, columns_in(value))))
+    if not missing:
+        refuse_unbounded(value.raw or "this value", node, WRITTEN)
+    declared = [column for column in missing if column.family in NUMBERS | TIMES]
+    names = ", ".join(dict.fromkeys(column.name for column in missing))
+    hint = OF_INTERVAL if not declared else f"A curator can declare them: {calls(declared)} {WRITTEN}"
+    refuse_unbounded(f"column {names}" if len(missing) == 1 else f"each of the columns {names}", node, hint)
+
+
+def calls(columns: list[Column]) -> str:
+    """What a curator types."""
+    each = (
+        f"SELECT discreet.describe_column({literal(column.table)}, {literal(column.name)}, lower => …, upper => …);"
+        for column in columns
+    )
+    return " ".join(each)
+
+
+def is_without_bounds(column: Column) -> bool:
+    return column.interval is None and (column.family in NUMBERS | TIMES or column.type.names == INTERVAL.names)
+
+
+def columns_in(value: Expression) -> Iterator[Column]:
+    """The columns that a value is made of, those of derived tables written out."""
+    return (node for node in every_node([value]) if isinstance(node, Column))
