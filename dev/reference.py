@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,22 +81,27 @@ def lint_codes() -> str:
 
 
 def refusals() -> str:
-    """The messages of refusals, each with a question of the corpus that has it; asked now, by the planner itself."""
-    from tests.corpus.sample import planned, questions
-
-    from discreet.core.errors import DiscreetError
+    """The messages of refusals, each with a question that has it, asked now, by the planner itself; and the others."""
+    from tests.corpus.messages import not_asked
+    from tests.corpus.messages import refusals as asked
 
     lines = ["## Refusals", "", "| SQLSTATE | message | hint | a question |", "|---|---|---|---|"]
     found: dict[tuple[str, str], str] = {}
-    for question in questions("refused.sql"):
-        try:
-            planned(question.sql, question.parameters)
-        except DiscreetError as error:
-            told = error.sqlstate, error.message.partition(" (in: ")[0]
-            asked = " ".join(question.sql.split())
-            cells = (f"`{told[0]}`", told[1], error.hint or "", f"`{asked[:LONGEST_SHOWN]}`")
-            found.setdefault(told, "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    for refusal in asked():
+        told = refusal.code, refusal.message.partition(" (in: ")[0]
+        question = " ".join(refusal.question.split())
+        shown = question if len(question) <= LONGEST_SHOWN else question[:LONGEST_SHOWN] + "…"
+        cells = (f"`{told[0]}`", told[1], refusal.hint or "", f"`{shown}`")
+        found.setdefault(told, row(cells))
+    for places in not_asked().values():
+        code = "DP002" if places[0].error == "refuse_tracker" else "DP001"
+        message = places[0].message
+        found.setdefault((code, message), row((f"`{code}`", message, "", places[0].why_not_asked or "")))
     return "\n".join([*lines, *(found[told] for told in sorted(found)), ""])
+
+
+def row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def rows(cluster: Cluster, database: str, query: str) -> str:

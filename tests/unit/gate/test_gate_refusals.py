@@ -66,7 +66,7 @@ def test_a_refusal_inside_a_view_quotes_the_view() -> None:
         ("operator ~", "is"),
         ("a call that is not sum(number)", "is"),
         ("more than 32 grouping sets", "are"),
-        ("two tables of one name in FROM", "is"),
+        ("two tables of one name in FROM", "are"),
         ("'it is' in FROM", "is"),
     ],
 )

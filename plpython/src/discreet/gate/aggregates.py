@@ -132,7 +132,7 @@ def count_of(value: Expression, distinct: bool, condition: Expression | None) ->
 
 def bounded_argument(value: Expression, node: Node, bits: int) -> Grid:
     if value.family not in NUMBERS | TIMES:
-        refuse(f"a sum or average of {value.family.value}", node)
+        refuse(f"a sum or average of {value.kind_name}", node)
     if value.interval is None:
         refuse_without_bounds(value, node)
     if not value.interval.usable:
@@ -227,7 +227,7 @@ def declared_quantile(
             "It would show a value of one person. Count the values: GROUP BY the text.",
         )
     if value.family not in NUMBERS | TIMES:
-        refuse(f"{function_name(node)}() of {value.family.value}", node, "Numbers, dates and timestamps can be ranked.")
+        refuse(f"{function_name(node)}() of {value.kind_name}", node, "Numbers, dates and timestamps can be ranked.")
     grid = bounded_argument(value, node, SUM_BITS)
     assert value.interval is not None
     subject = Subject(value, condition_of(node, expressions), grid, is_whole(value))

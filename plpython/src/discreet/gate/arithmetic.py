@@ -144,7 +144,7 @@ def cast(value: Expression, type_name: str, limited: bool, node: object) -> Expr
     if target is Family.BOOL and value.family is Family.INT:
         return Cast(value, type_name, type=BOOLEAN, domain=(boolean_constant(True), boolean_constant(False)))
     refuse(
-        f"a cast from {value.family.value} to {type_name}",
+        f"a cast from {value.kind_name} to {type_name}",
         node,
         "It could fail on a row; only safe casts are let in.",
     )

@@ -65,7 +65,7 @@ def refuse_constant(what: str, node: Node) -> NoReturn:
 def asked_bounds(value: Expression, lower: Node, upper: Node, expressions: Expressions) -> Interval:
     """Between which values are clamped; any value of a row has a place then, whether its column has bounds or not."""
     if value.family not in NUMBERS | TIMES:
-        refuse(f"bounds of {value.family.value}", lower, "Numbers, dates and timestamps have bounds.")
+        refuse(f"bounds of {value.kind_name}", lower, "Numbers, dates and timestamps have bounds.")
     family = Family.NUMERIC if value.family in NUMBERS else value.family
     low, high = (constant(end, family, "a bound", expressions) for end in (lower, upper))
     if low > high:

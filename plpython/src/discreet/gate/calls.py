@@ -66,7 +66,7 @@ def constant_number(value: Expression, node: object) -> Fraction:
 def text_of(value: Expression, node: object, most: int = LONGEST_TEXT) -> Expression:
     """The beginning of a text, which is all that a text function sees of it."""
     if value.family is not Family.TEXT:
-        refuse(f"a text function on {value.family.value}", node)
+        refuse(f"a text function on {value.kind_name}", node)
     return beginning(value, most)
 
 

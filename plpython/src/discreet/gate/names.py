@@ -131,7 +131,9 @@ class Names:
         if not found and self._outer is not None and not is_hidden(node, self._names):
             return self._outer.find(node)
         if not found:
-            hint = "Hidden and system columns cannot be asked about."
+            hint = (
+                "Hidden and system columns cannot be asked about: SELECT * FROM discreet.catalog lists those that can."
+            )
             refuse(f"there is no column {written}", node, hint, UnknownColumnError)
         if len(found) > 1:
             refuse(f"column {written} is ambiguous", node, "Write alias.column.")

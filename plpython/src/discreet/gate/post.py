@@ -66,7 +66,9 @@ class PostProcessing:
         if isinstance(node, ast.FuncCall):
             self.check_function(node)
         if isinstance(node, ast.A_Expr) and node.kind not in KINDS:
-            kind = enums.A_Expr_Kind(node.kind).name.removeprefix("AEXPR_").replace("_", " ")
+            kind = (
+                enums.A_Expr_Kind(node.kind).name.removeprefix("AEXPR_").replace("_SYM", " SYMMETRIC").replace("_", " ")
+            )
             refuse(f"{kind} around the answer", node)
         if isinstance(node, ast.SortBy) and node.useOp:
             refuse("ORDER BY … USING", node)

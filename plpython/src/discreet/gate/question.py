@@ -299,7 +299,9 @@ def key_column(node: Node, expressions: Expressions, grouping: Grouping) -> Node
         if key.value == value:
             return measured_column(f"k{position}")
     if isinstance(node, ast.ColumnRef):
-        refuse(f"column {node.fields[-1].sval} is neither in GROUP BY nor in an aggregate that is known", node)
+        name = node.fields[-1].sval
+        hint = f"Aggregate it, for example by avg({name}) or count(DISTINCT {name}), or add it to GROUP BY."
+        refuse(f"column {name} is neither in GROUP BY nor in an aggregate", node, hint)
     return None
 
 

@@ -11,29 +11,28 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from discreet.core.errors import DiscreetError, MissingBoundsError, NamingColumnError, RefusedShapeError
+from discreet.gate.hints import hint_for
 
 BEFORE, AFTER = 30, 40  # characters
-GENERAL_HINT = (
-    "Leave it out of what is asked about people; what works on the answer can stand around it: "
-    "SELECT … FROM (SELECT … GROUP BY …) AS t. docs/analyst.md lists what can be asked."
-)
 # what follows one of these says more of the construct, and is not what the message says of it
 CLAUSE = re.compile(r"\b(that|which|whose|who|where)\b.*", re.DOTALL)
 VERB = re.compile(r"\b(is|are|has|have|would|could|cannot|may|must|does|needs|holds?|singles out|name different)\b")
 # a literal of the question may contain any word
 LITERAL = re.compile(r"E?'(?:[^'\\]|''|\\.)*'|\"(?:[^\"]|\"\")*\"")
-PLURAL = re.compile(r"(more than|numbers|values|names|quantiles|grouping sets|people|bounds|groups|rows)\b")
+PLURAL = re.compile(
+    r"(more than|two|several|fractions|numbers|values|names|quantiles|grouping sets|people|bounds|groups|rows)\b"
+)
 
 
 def refuse(
-    construct: str, node: object = None, hint: str = GENERAL_HINT, error: type[DiscreetError] = RefusedShapeError
+    construct: str, node: object = None, hint: str | None = None, error: type[DiscreetError] = RefusedShapeError
 ) -> NoReturn:
     """Refuses a construct: a message is a sentence, and says so where the words given only name it.
 
     What names people is told by the error itself: it singles out a person. What has no bounds is told by its caller.
     """
     told = error in (NamingColumnError, MissingBoundsError)
-    raise located(error(construct if told else sentence(construct), hint), node)
+    raise located(error(construct if told else sentence(construct), hint or hint_for(construct)), node)
 
 
 def sentence(construct: str) -> str:
@@ -48,7 +47,7 @@ def refuse_tracker(construct: str, node: object = None) -> NoReturn:
     refuse(
         construct,
         node,
-        "Ask about groups of people; columns that name a person may only be counted.",
+        "Ask about groups of people; columns that name a person may only be counted: count(DISTINCT column).",
         NamingColumnError,
     )
 

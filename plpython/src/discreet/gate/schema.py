@@ -187,11 +187,11 @@ class Schema:
         found = self.relations.get((node.schemaname, node.relname))
         if found is None:
             written = f"{node.schemaname}.{node.relname}" if node.schemaname else node.relname
-            error = UndefinedObjectError(
-                f"there is no table {written} that can be asked about",
-                "Write the schema too. Temporary tables, copies and tables of who is no curator cannot be asked about.",
+            hint = (
+                "Write the schema too. Temporary tables, copies and tables of who is no curator cannot be asked about;"
+                " SELECT * FROM discreet.catalog lists those that can."
             )
-            raise located(error, node)
+            raise located(UndefinedObjectError(f"there is no table {written} that can be asked about", hint), node)
         protection = found.protection
         if protection is not None and not protection.may_ask:
             raise NoAccessError(

@@ -359,7 +359,11 @@ class Sources:
         if select.limitCount or select.limitOffset:
             refuse("LIMIT below the aggregation", select)
         if query.unit is not None and query.unit not in columns.values():
-            refuse("DISTINCT below the aggregation without the person", select, "Select the person, too.")
+            refuse(
+                "DISTINCT below the aggregation without the person",
+                select,
+                "Count different values by count(DISTINCT value), or select the person, too.",
+            )
         kept = {name: value if value == query.unit else kept_key(value, select) for name, value in columns.items()}
         keys = tuple(dict.fromkeys(value for value in kept.values() if value != query.unit and not value.constant))
         for key in keys:

@@ -138,7 +138,7 @@ def written(value: Expression, node: object) -> Expression:
     if value.family in NUMBERS:
         value = Cast(value, "text", type=TEXT)
     if value.family is not Family.TEXT:
-        refuse(f"concat() of {value.family.value}", node, "Write it as text first, for example with to_char().")
+        refuse(f"concat() of {value.kind_name}", node, "Write it as text first, for example with to_char().")
     return with_blanks(value, LONGEST_KEY)
 
 

@@ -171,6 +171,11 @@ class Expression:
         return self.type.family
 
     @property
+    def kind_name(self) -> str:
+        """What kind of value it is, in a message: text, number, jsonb."""
+        return (self.type.name or "this type").strip('"') if self.family is Family.OTHER else self.family.value
+
+    @property
     def parts(self) -> tuple[Expression, ...]:
         """The expressions that it is made of."""
         return ()

@@ -165,7 +165,7 @@ def same_family(values: list[Expression], node: object) -> tuple[Family, list[Ex
 def clamped(value: Expression, node: object) -> Expression:
     """A number that lies in its interval and is never NaN or infinite, ready for arithmetic."""
     if value.family not in NUMBERS:
-        refuse(f"arithmetic on {value.family.value}", node)
+        refuse(f"arithmetic on {value.kind_name}", node)
     if value.interval is None:
         refuse_without_bounds(value, node)
     if not value.interval.usable:
@@ -178,7 +178,7 @@ def clamped(value: Expression, node: object) -> Expression:
 def guarded_time(value: Expression, node: object) -> Expression:
     """A date or timestamp of the years 1 to 9999; outside, where date functions fail, there is no value."""
     if value.family not in TIMES:
-        refuse(f"a date function on {value.family.value}", node)
+        refuse(f"a date function on {value.kind_name}", node)
     if value.raw is None:
         return value
     return KnownYears(value, type=value.type, interval=value.interval, domain=value.domain)

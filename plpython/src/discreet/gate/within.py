@@ -370,12 +370,12 @@ def aggregate(node: ast.FuncCall, rows: RowExpressions, most: int) -> Within:
     if name in ("bool_and", "bool_or", "every"):
         value = as_family(value, Family.BOOL, node)
         if value.family is not Family.BOOL:
-            refuse(f"{name}() of {value.family.value}", node)
+            refuse(f"{name}() of {value.kind_name}", node)
         return Within(name, value, condition, type=BOOLEAN, domain=TRUE_OR_FALSE)
     if name in ("min", "max"):
         return extreme(name, value, condition, named, node)
     if value.family not in NUMBERS:
-        refuse(f"{name}() of {value.family.value}", node)
+        refuse(f"{name}() of {value.kind_name}", node)
     value = clamped(value, node)
     assert value.interval is not None
     if node.agg_distinct and name != "sum":
@@ -409,7 +409,7 @@ def counted(node: ast.FuncCall, rows: RowExpressions, most: int, condition: Expr
 
 def extreme(name: str, value: Expression, condition: Expression | None, named: str, node: Node) -> Within:
     if value.family not in NUMBERS | TIMES | {Family.TEXT} or value.type.name == BLANK_PADDED:
-        refuse(f"{name}() of {value.family.value}", node)
+        refuse(f"{name}() of {value.kind_name}", node)
     return Within(
         name, value, condition, type=value.type, interval=value.interval, domain=value.domain, raw=value.raw or named
     )
@@ -507,7 +507,9 @@ class GroupExpressions(RowExpressions):
             self.fixed[value] = None
             kept = value
         if kept is None and isinstance(node, ast.ColumnRef):
-            refuse(f"column {node.fields[-1].sval} is neither in GROUP BY nor in an aggregate", node)
+            name = node.fields[-1].sval
+            hint = f"Aggregate it, for example by max({name}), or add it to GROUP BY."
+            refuse(f"column {name} is neither in GROUP BY nor in an aggregate", node, hint)
         if kept is not None and identifies(kept) and not may_identify:
             refuse_tracker(f"using column {kept.raw}", node)
         return kept
