@@ -111,7 +111,7 @@ def test_an_error_in_a_constant_is_the_askers_own_and_costs_nothing(exact: Asker
 
 def test_volatile_functions_are_no_constants(exact: Asker) -> None:
     for condition in ("salary > random()", "hired > clock_timestamp()"):
-        with refused("DP001", "function", "docs/analyst.md"):
+        with refused("DP001", "function", "Write a constant"):
             exact.plain(COUNT + condition)
     assert exact.charges() == []
 

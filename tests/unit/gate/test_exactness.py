@@ -402,3 +402,31 @@ def test_sensitivities_are_in_the_unit_of_the_argument() -> None:
 def test_a_bound_that_is_not_known_is_not_known_after_the_answer_either() -> None:
     assert Bound(unknown="no").after({}) is None
     assert Bound(unknown="no").before() is None
+
+
+def test_a_list_has_an_error_within_which_all_its_elements_are() -> None:
+    alone = [first(f"SELECT {one} FROM hr.employee").error for one in ("count(*)", "sum(salary)")]
+    together = first("SELECT ARRAY[count(*), sum(salary)] FROM hr.employee").error
+    assert together is not None
+    assert None not in alone
+    assert together >= sum(one for one in alone if one is not None)
+    quantiles = "percentile_disc(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY age)"
+    found = first(f"SELECT {quantiles} FROM census.person")
+    assert found.why is not None
+    assert "comes with the answer" in found.why
+
+
+@pytest.mark.parametrize(
+    ("argument", "half_width", "words"),
+    [
+        ("max(hired)", "2", "±2 days"),
+        ("avg(age(hired, dob))", "90061.5", "±1 day 1:01:02"),
+        ("avg(age(hired, dob))", "30", "±0:00:30"),
+        ("avg(salary)", "90061.5", "±90100"),
+        ("avg(salary)", "Infinity", "unlimited"),
+    ],
+)
+def test_errors_of_dates_and_lengths_of_time_are_lengths_of_time(argument: str, half_width: str, words: str) -> None:
+    found = first(f"SELECT {argument} FROM hr.employee")
+    assert found.in_words(half_width) == words
+    assert found.told().get("unit") == {"max(hired)": "days", "avg(salary)": None}.get(argument, "seconds")

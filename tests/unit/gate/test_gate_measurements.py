@@ -14,7 +14,7 @@ from tests.corpus.sample import SCHEMA, planned
 
 from discreet.dp.grid import Grid
 from discreet.dp.price import Accounting, Price
-from discreet.gate.measure import Terms
+from discreet.gate.measure import Terms, interval
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.schema import Dataset, Schema
 
@@ -272,3 +272,24 @@ def test_two_people_with_any_values_differ_by_no_more_than_the_norm(
     assert norm_of(one, accounting) <= float(found[0].norm(measured)) * (1 + 1e-9)
     differ = [a - b for a, b in zip(one, other, strict=True)]
     assert norm_of(differ, accounting) <= float(found[1].norm(measured)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "has_months", "text"),
+    [
+        (19_055 * 86_400 + 3661, True, "52 years 11 mons 5 days 1:01:01.000000"),
+        (-45 * 86_400 - 1, True, "-0 years -1 mons -15 days -0:00:01.000000"),
+        (45 * 86_400 + 1, False, "45 days 0:00:01.000000"),
+    ],
+)
+def test_lengths_of_time_are_written_as_postgresql_writes_them(seconds: int, has_months: bool, text: str) -> None:
+    assert interval(Fraction(seconds), has_months) == text
+
+
+@pytest.mark.parametrize(
+    ("column", "has_months"), [("avg(age(hired, dob))", True), ("avg(hired::timestamp - dob)", False)]
+)
+def test_averages_of_ages_have_years_and_months(column: str, has_months: bool) -> None:
+    (aggregate,) = planned(f"SELECT {column} FROM hr.employee").aggregates
+    assert aggregate.result_type == "interval"
+    assert aggregate.has_months == has_months

@@ -112,9 +112,11 @@ def dependence(node: Node, columns: Columns) -> Dependence:
     if isinstance(node, ast.A_Expr) and node.kind == enums.A_Expr_Kind.AEXPR_OP:
         return operation(node, columns)
     parts = [dependence(part, columns) for part in below(node)]
+    if isinstance(node, ast.A_ArrayExpr):
+        return listed(parts)
     if isinstance(node, ast.A_Expr) and node.kind == enums.A_Expr_Kind.AEXPR_NULLIF:
         return if_exact(parts, "NULLIF of a noisy number")
-    if isinstance(node, ast.A_Expr | ast.BoolExpr | ast.NullTest | ast.BooleanTest | ast.A_ArrayExpr):
+    if isinstance(node, ast.A_Expr | ast.BoolExpr | ast.NullTest | ast.BooleanTest):
         return if_exact(parts, "a comparison with a noisy number")
     return unknown("an expression of a kind that is not followed")
 
@@ -243,6 +245,13 @@ def one_of(parts: list[Dependence]) -> Dependence:
     return Dependence(tuple(sorted(weights.items())), slack, kind)
 
 
+def listed(parts: list[Dependence]) -> Dependence:
+    """A list: each element is off by no more than its own error, so by no more than all of them together."""
+    if all(part.exact for part in parts) or any(part.unknown for part in parts):
+        return if_exact(parts, "a list of noisy numbers")
+    return replace(one_of([replace(part, type=NumberType.FRACTIONAL) for part in parts]), type=None)
+
+
 def case(node: ast.CaseExpr, columns: Columns) -> Dependence:
     conditions = [part for part in (node.arg, *(when.expr for when in node.args)) if part is not None]
     tested = if_exact((dependence(part, columns) for part in conditions), "a CASE that depends on a noisy number")
@@ -273,6 +282,8 @@ def call(node: ast.FuncCall, columns: Columns) -> Dependence:
 def cast(node: ast.TypeCast, part: Dependence) -> Dependence:
     name = node.typeName.names[-1].sval
     kind = TYPES.get(name)
+    if node.typeName.arrayBounds and part.type is None:
+        return part
     if name == "float4" and part.unknown is None:
         return unknown("a cast to real, which keeps six digits") if not part.exact else Dependence(type=kind)
     if kind is None or part.type is None:
