@@ -122,7 +122,7 @@ def test_a_refusal_names_the_view_and_quotes_it(viewer: Asker) -> None:
         with refused(
             "DP001",
             "view seen.odd: function quote_ident() is not supported in questions about protected tables (in: SELECT",
-            "analyst.md",
+            "around the answer",
         ):
             viewer.plain("SELECT count(x) FROM seen.odd")
     finally:

@@ -8,7 +8,7 @@ from typing import NoReturn
 from discreet.core.quoting import literal
 from discreet.gate.refusal import refuse_unbounded
 from discreet.gate.schema import NUMBERS, TIMES
-from discreet.gate.tree import INTERVAL, Column, Expression, every_node
+from discreet.gate.tree import INTERVAL, Column, Expression, Output, every_node
 
 WRITTEN = "A question can write them, too: least(greatest(value, 0), 20); of a count, least(count(*), 20)."
 OF_INTERVAL = "Bounds of an interval can be written: least(greatest(extract(epoch FROM value), 0), 86400)."
@@ -22,7 +22,10 @@ def refuse_without_bounds(value: Expression, node: object) -> NoReturn:
     declared = [column for column in missing if column.family in NUMBERS | TIMES]
     names = ", ".join(dict.fromkeys(column.name for column in missing))
     hint = OF_INTERVAL if not declared else f"A curator can declare them: {calls(declared)} {WRITTEN}"
-    refuse_unbounded(f"column {names}" if len(missing) == 1 else f"each of the columns {names}", node, hint)
+    if isinstance(value, Output):  # the asker knows it by this name
+        names = value.name
+    several = len(missing) > 1 and not isinstance(value, Output)
+    refuse_unbounded(f"each of the columns {names}" if several else f"column {names}", node, hint)
 
 
 def calls(columns: list[Column]) -> str:
