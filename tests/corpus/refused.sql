@@ -627,7 +627,7 @@ SELECT count(*) FROM clinic.patient p JOIN clinic.visit v ON p.id = v.patient_id
 SELECT count(*) FROM hr.employee WHERE hired + INTERVAL '200000 years' > '2024-01-01';
 -- DP001: is no interval
 SELECT count(*) FROM hr.employee WHERE hired > DATE '2024-01-01' - INTERVAL 'a while';
--- DP001: arithmetic on other
+-- DP001: arithmetic on interval
 SELECT count(*) FROM hr.employee WHERE hired > DATE '2024-01-01' - 2 * INTERVAL '1 year';
 -- DP001: cast to interval
 SELECT count(*) FROM hr.employee WHERE dept::interval > INTERVAL '1 year';
