@@ -105,6 +105,7 @@ standard_ExplainOneQuery(Query *query, int options, IntoClause *into, ExplainSta
 /* ---- since 18 */
 
 #if PG_VERSION_NUM >= 180000
+#define same_disabled(path, as) ((path)->disabled_nodes = (as)->disabled_nodes)
 #define RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count
 #define RUN_ARGUMENTS query, direction, count
 #define run_whole(query) ExecutorRun(query, ForwardScanDirection, 0)
@@ -136,6 +137,7 @@ ungrouped(Query *query, Node *node)
 	return node;
 }
 #else
+#define same_disabled(path, as) ((void) 0)
 #define is_never_null(columns, number) (TupleDescAttr(columns, (number) - 1)->attnotnull)
 #define is_group_entry(entry) false
 #define forget_groups(query) ((void) 0)

@@ -30,14 +30,14 @@
  *   personal_payment.c  the ledger's side of these: budgets in pages, which are written in place
  *   audited.c           who is in a query set of an audited table
  *   mls_level.c         labels, and the label of the session for multilevel tables
- *   mls_roots.c         which entities of a multilevel table are shown as their root is stored
- *   mls_instances.c     which rows of the other entities are shown
+ *   mls_plans.c         how statements on multilevel tables are planned
+ *   mls_roots.c         which rows of a multilevel table are shown as they are stored
+ *   mls_versions.c      the scan that shows the others
  *   mls_insertion.c     stores a new row of a multilevel table
  *   mls_purge.c         which tombstones of a multilevel table are still needed
  *   mls_statements.c    refuses locks on multilevel tables, and tells their triggers what is set
  *   mls_triggers.c      keeps triggers of others on multilevel tables from running
  *   mls_trust.c         keeps code of others from the trust of a session
- *   mls_merge.c         lets scans of multilevel tables make only the columns that are asked for
  *   sealed.h            columns that are stored encrypted: sealed_*.c
  *   release_secrets.c   pseudonyms, record keys and noise under keys that no user can read
  *   synthesis_count.c   counts all marginals of a table in one pass
@@ -278,8 +278,9 @@ extern bool begin_command_of_trust(Node *statement);
 extern void end_command_of_trust(bool foreign);
 extern void refuse_foreign_command(Node *statement);
 
-/* mls_merge.c */
-extern void merge_scans(PlannedStmt *planned);
+/* mls_plans.c */
+extern void secure_levels(Query *query);
+extern void install_plans_of_levels(void);
 
 /* dp_values.c */
 

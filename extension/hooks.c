@@ -145,14 +145,14 @@ on_plan(Query *query, const char *text, int options, ParamListInfo parameters)
 	if (may_aggregate(query))
 		refuse_code_beside_aggregates(query);
 	if (concerned)
+	{
+		secure_levels(query);
 		prepare_sealed(query);
+	}
 	planned = previous.plan ? previous.plan(query, text, options, parameters)
 		: standard_planner(query, text, options, parameters);
 	if (concerned)
-	{
-		merge_scans(planned);
 		give_row_ids(planned);
-	}
 	return planned;
 }
 
@@ -393,4 +393,5 @@ install_hooks(void)
 	object_access_hook = on_access;
 	install_explain_hook();
 	install_trust_hooks();
+	install_plans_of_levels();
 }

@@ -1,12 +1,12 @@
 /*
- * mls_roots.c: which entities of a multilevel table are shown as their root is stored, since the session sees no row above it.
+ * mls_roots.c: which rows of a multilevel table are shown as they are stored, and how rows above roots are found.
  *
- * Nearly all are, so the scan of a table asks for every root. The session sees rows above of few labels, often of none: these
- * labels are looked up in the index of rows above once, at the first row. The first roots are looked up there, too, so
- * that a key costs no more than a few pages; for the others the entities that have rows above are put into a hash table.
+ * A root without sources owns all of its cells, and is shown at every label that dominates its own (mls_versions.c says why). So
+ * nothing is looked up for it.
  */
 #include "mls_rows.h"
 
+#include "access/htup_details.h"
 #include "access/itup.h"
 #include "access/relscan.h"
 #include "access/skey.h"
@@ -25,22 +25,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#define LOOKED_UP 16			/* roots, before all entities are read */
-#define FEWEST_PLACES 1024
-
 PG_FUNCTION_INFO_V1(discreet_is_single);
-PG_FUNCTION_INFO_V1(discreet_above_labels);
-
-/* What a call site knows of a table, in the snapshot of its statement. */
-typedef struct Roots
-{
-	Oid			base;
-	int64		label;			/* of the session */
-	int			label_count;
-	int64	   *labels;			/* of rows above, those that the session sees */
-	int			looked_up;
-	Entities	entities;		/* with rows above; none: not read */
-} Roots;
 
 void
 open_above(Above *above, Oid base, Snapshot snapshot)
@@ -181,170 +166,34 @@ labels_above(Above *above, int64 session, bool of_the_living, int *count)
 	}
 }
 
-uint32
-place_of(const Entities *entities, int64 number)
-{
-	uint32		place = (number >> 1) & (entities->places - 1);
-
-	while (entities->numbers[place] != 0 && entities->numbers[place] != number)
-		place = (place + 1) & (entities->places - 1);
-	return place;
-}
-
-static void
-put_entity(Entities *entities, int64 number)
-{
-	uint32		place = place_of(entities, number);
-	uint64		bit = filter_bit(entities, number);
-
-	entities->taken += entities->numbers[place] == 0;
-	entities->numbers[place] = number;
-	entities->filter[bit / 64] |= UINT64CONST(1) << bit % 64;
-}
-
-void
-free_entities(Entities *entities)
-{
-	if (entities->places > 0)
-	{
-		pfree(entities->numbers);
-		pfree(entities->filter);
-	}
-	memset(entities, 0, sizeof(Entities));
-}
-
-/* False: there are more than memory allows. */
+/* Whether a stored row has NULL in a column: columns before it are not taken apart for that. */
 bool
-add_entity(Entities *entities, int64 number)
+is_null_in(TupleTableSlot *slot, AttrNumber column)
 {
-	if (2 * entities->taken >= entities->places)
-	{
-		Entities	larger = {.places = Max(FEWEST_PLACES, 2 * entities->places)};
-
-		if ((Size) larger.places * sizeof(int64) > get_hash_memory_limit())
-			return false;
-		larger.numbers = MemoryContextAllocExtended(CurrentMemoryContext, (Size) larger.places * sizeof(int64),
-													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-		larger.filter = MemoryContextAllocExtended(CurrentMemoryContext, FILTER_BITS(larger.places) / 8,
-												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-		for (uint32 n = 0; n < entities->places; n++)
-			if (entities->numbers[n] != 0)
-				put_entity(&larger, entities->numbers[n]);
-		free_entities(entities);
-		*entities = larger;
-	}
-	put_entity(entities, number);
-	return true;
-}
-
-/* All entities with a visible live row above; more than memory allows are looked up one by one. */
-static void
-read_entities(Roots *roots, Oid base)
-{
-	Above		above;
-	int64		label;
-	int64		entity;
-	bool		dead;
-	bool		fits = true;
-
-	open_above(&above, base, GetActiveSnapshot());
-	for (int n = 0; n < roots->label_count && fits; n++)
-	{
-		find_above(&above, roots->labels[n], 0);
-		while (fits && next_above(&above, &label, &entity, &dead))
-			fits = dead || add_entity(&roots->entities, entity);
-	}
-	close_above(&above);
-	if (!fits)
-	{
-		free_entities(&roots->entities);
-		roots->looked_up = PG_INT32_MIN;
-	}
-	else if (roots->entities.taken == 0)
-		roots->label_count = 0;
-}
-
-static bool
-has_row_above(Roots *roots, Oid base, int64 wanted)
-{
-	Above		above;
-	int64		label;
-	int64		entity;
-	bool		dead = true;
-
-	open_above(&above, base, GetActiveSnapshot());
-	for (int n = 0; n < roots->label_count && dead; n++)
-	{
-		find_above(&above, roots->labels[n], wanted);
-		while (dead && next_above(&above, &label, &entity, &dead))
-			;
-	}
-	close_above(&above);
-	return !dead;
-}
-
-static Roots *
-know_roots(MemoryContext keep, Oid base, int64 session)
-{
-	MemoryContext before = MemoryContextSwitchTo(keep);
-	Roots	   *roots = palloc0(sizeof(Roots));
-	Above		above;
-
-	open_above(&above, base, GetActiveSnapshot());
-	roots->labels = labels_above(&above, session, false, &roots->label_count);
-	close_above(&above);
-	roots->base = base;
-	roots->label = session;
-	MemoryContextSwitchTo(before);
-	return roots;
-}
-
-/* Whether the session sees a live row above a root; it sees rows of some labels above. */
-static bool
-is_below(Roots *roots, MemoryContext keep, Oid base, int64 entity)
-{
-	if (roots->entities.places == 0)
-	{
-		if (++roots->looked_up > LOOKED_UP)
-		{
-			MemoryContext before = MemoryContextSwitchTo(keep);
-
-			read_entities(roots, base);
-			MemoryContextSwitchTo(before);
-		}
-		if (roots->entities.places == 0)
-			return roots->label_count > 0 && has_row_above(roots, base, entity);
-	}
-	return has_entity(&roots->entities, entity);
+	if (TTS_IS_BUFFERTUPLE(slot) && ((HeapTupleTableSlot *) slot)->tuple != NULL)
+		return heap_attisnull(((HeapTupleTableSlot *) slot)->tuple, column, slot->tts_tupleDescriptor);
+	return slot_attisnull(slot, column);
 }
 
 /*
- * _is_single(base, key_label, slot, row_id): whether a row is a live root, visible, without a visible live row above it. A
- * live root is a row whose slot is 0.
+ * _is_single(key_label, slot, source, label): whether a row is a live root without sources that is visible at the label, or
+ * at that of the session when none is given. The slot of a live root is 0.
  */
 Datum
 discreet_is_single(PG_FUNCTION_ARGS)
 {
-	int64		session;
-	MemoryContext keep = fcinfo->flinfo->fn_mcxt;
-	Roots	   *roots = (Roots *) fcinfo->flinfo->fn_extra;
+	int64		label = PG_ARGISNULL(3) ? 0 : PG_GETARG_INT64(3);
 
-	if (PG_GETARG_INT64(2) != 0 || !label_to_read(&session) || (PG_GETARG_INT64(1) & ~session) != 0)
-		PG_RETURN_BOOL(false);
-	if (roots == NULL || roots->label != session || roots->base != PG_GETARG_OID(0))
-		fcinfo->flinfo->fn_extra = roots = know_roots(keep, PG_GETARG_OID(0), session);
-	PG_RETURN_BOOL(roots->label_count == 0 || !is_below(roots, keep, PG_GETARG_OID(0), PG_GETARG_INT64(3)));
+	PG_RETURN_BOOL(!PG_ARGISNULL(0) && !PG_ARGISNULL(1) && PG_GETARG_INT64(1) == 0 && PG_ARGISNULL(2) &&
+				   (!PG_ARGISNULL(3) || label_to_read(&label)) && (PG_GETARG_INT64(0) & ~label) == 0);
 }
 
 /* The same as the condition of a scan, on the columns of its row. */
 typedef struct SingleRows
 {
-	Oid			base;
 	AttrNumber	key_label;
 	AttrNumber	slot;
-	AttrNumber	row_id;
-	Roots	   *roots;
-	MemoryContext keep;
+	AttrNumber	source;
 } SingleRows;
 
 static Datum
@@ -355,27 +204,20 @@ row_is_single(ExprState *state, ExprContext *context, bool *isnull)
 	int64		session = session_state.reading_at;
 
 	*isnull = false;
-	slot_getsomeattrs(row, Max(single->key_label, single->slot));
-	if (DatumGetInt64(row->tts_values[single->slot - 1]) != 0 || (unlikely(!session_state.reading) && !label_to_read(&session)) ||
-		(DatumGetInt64(row->tts_values[single->key_label - 1]) & ~session) != 0)
+	if (!is_null_in(row, single->source) || (unlikely(!session_state.reading) && !label_to_read(&session)))
 		return BoolGetDatum(false);
-	if (single->roots == NULL || single->roots->label != session)
-		single->roots = know_roots(single->keep, single->base, session);
-	if (single->roots->label_count == 0)
-		return BoolGetDatum(true);
-	slot_getsomeattrs(row, single->row_id);
-	return BoolGetDatum(!is_below(single->roots, single->keep, single->base,
-								  DatumGetInt64(row->tts_values[single->row_id - 1])));
+	slot_getsomeattrs(row, Max(single->key_label, single->slot));
+	return BoolGetDatum(DatumGetInt64(row->tts_values[single->slot - 1]) == 0 &&
+						(DatumGetInt64(row->tts_values[single->key_label - 1]) & ~session) == 0);
 }
 
-/* The number of a column that is never NULL. */
+/* The number of a column. */
 static AttrNumber
-column_of(Expr *expression, Index scanned, TupleDesc columns)
+column_of(Expr *expression, Index scanned, Oid type)
 {
 	Var		   *column = (Var *) expression;
 
-	return IsA(column, Var) && column->varno == scanned && column->vartype == INT8OID && column->varattno > 0 &&
-		is_never_null(columns, column->varattno) ? column->varattno : 0;
+	return IsA(column, Var) && column->varno == scanned && column->vartype == type && column->varattno > 0 ? column->varattno : 0;
 }
 
 /* Scans whose only condition is _is_single, as those of whole tables are, ask without the detour over an expression. */
@@ -389,21 +231,19 @@ ask_directly_below(PlanState *state, void *nothing)
 
 	if (IsA(state, SeqScanState) && state->qual != NULL && list_length(scan->plan.qual) == 1 &&
 		IsA(call = (FuncExpr *) linitial(scan->plan.qual), FuncExpr) && list_length(call->args) == 4 &&
-		IsA(linitial(call->args), Const) && !linitial_node(Const, call->args)->constisnull)
+		IsA(lfourth(call->args), Const) && lfourth_node(Const, call->args)->constisnull)
 	{
 		TupleDesc	columns = RelationGetDescr(((SeqScanState *) state)->ss.ss_currentRelation);
 
 		fmgr_info(call->funcid, &function);
-		single.base = DatumGetObjectId(linitial_node(Const, call->args)->constvalue);
-		single.key_label = column_of(lsecond(call->args), scan->scanrelid, columns);
-		single.slot = column_of(lthird(call->args), scan->scanrelid, columns);
-		single.row_id = column_of(lfourth(call->args), scan->scanrelid, columns);
-		if (function.fn_addr == discreet_is_single && single.key_label > 0 && single.slot > 0 && single.row_id > 0)
+		single.key_label = column_of(linitial(call->args), scan->scanrelid, INT8OID);
+		single.slot = column_of(lsecond(call->args), scan->scanrelid, INT8OID);
+		single.source = column_of(lthird(call->args), scan->scanrelid, INT8ARRAYOID);
+		if (function.fn_addr == discreet_is_single && single.key_label > 0 && single.slot > 0 && single.source > 0 &&
+			is_never_null(columns, single.key_label) && is_never_null(columns, single.slot))
 		{
-			single.roots = NULL;
-			single.keep = state->state->es_query_cxt;
 			state->qual->evalfunc = row_is_single;
-			state->qual->evalfunc_private = MemoryContextAlloc(single.keep, sizeof(SingleRows));
+			state->qual->evalfunc_private = MemoryContextAlloc(state->state->es_query_cxt, sizeof(SingleRows));
 			*(SingleRows *) state->qual->evalfunc_private = single;
 		}
 	}
@@ -415,30 +255,4 @@ ask_directly(PlanState *state)
 {
 	if (state != NULL)
 		(void) ask_directly_below(state, NULL);
-}
-
-/*
- * _above_labels(base): the labels of rows above roots that the session sees. Who calls this by hand must not be told
- * which tombstones are left: a purge takes those from which no row borrows, of whatever label.
- */
-Datum
-discreet_above_labels(PG_FUNCTION_ARGS)
-{
-	int64		session;
-	int64	   *labels = NULL;
-	Datum	   *datums;
-	int			count = 0;
-
-	if (label_to_read(&session))
-	{
-		Above		above;
-
-		open_above(&above, PG_GETARG_OID(0), GetActiveSnapshot());
-		labels = labels_above(&above, session, true, &count);
-		close_above(&above);
-	}
-	datums = palloc(Max(count, 1) * sizeof(Datum));
-	for (int n = 0; n < count; n++)
-		datums[n] = Int64GetDatum(labels[n]);
-	PG_RETURN_ARRAYTYPE_P(construct_array(datums, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }

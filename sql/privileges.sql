@@ -207,8 +207,7 @@ GRANT SELECT ON discreet.clearances, discreet.multilevel_tables, discreet.mls_lo
 GRANT EXECUTE ON FUNCTION
     discreet._session_label(), discreet._written_label(), discreet._written_label("any"), discreet._label(bigint),
     discreet._label_bits(text), discreet._is_trusted(), discreet._random_id(), discreet._visible(bigint),
-    discreet._is_single(regclass, bigint, bigint, bigint), discreet._above_labels(regclass),
-    discreet._instances(regclass, anyelement, text[], bigint), discreet._sees(text)
+    discreet._is_single(bigint, bigint, bigint[], bigint), discreet._is_version(bigint, text[], bigint), discreet._sees(text)
 TO PUBLIC;
 
 -- the run step, in the name of who owns the tables

@@ -1,4 +1,4 @@
--- What views and triggers of multilevel tables call for each row is C (extension/mls_level.c, extension/mls_instances.c).
+-- What views and triggers of multilevel tables call for each row is C (extension/mls_level.c, extension/mls_roots.c, extension/mls_versions.c).
 
 -- discreet._visible: whether the session sees a row of a label. Workers know its label, too: user and settings are the same.
 CREATE FUNCTION discreet._visible(label bigint)
@@ -95,40 +95,40 @@ SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_random_id';
 COMMENT ON FUNCTION discreet._random_id() IS 'A random positive number; a sequence would tell how many rows others write.';
 
--- discreet._is_single: whether a row is a live root (its slot is 0) that the session sees, without a row above that it sees.
-CREATE FUNCTION discreet._is_single(base regclass, key_label bigint, slot bigint, row_id bigint)
+-- discreet._shows_most: tells the planner that the conditions of multilevel views leave out few rows.
+CREATE FUNCTION discreet._shows_most(request internal)
+RETURNS internal
+LANGUAGE c
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_shows_most';
+COMMENT ON FUNCTION discreet._shows_most(internal) IS 'Tells the planner that the conditions of multilevel views leave out few rows.';
+
+-- discreet._is_single: whether a row is a live root (its slot is 0) without sources that the session, or a label, sees.
+CREATE FUNCTION discreet._is_single(key_label bigint, slot bigint, source bigint[], label bigint)
 RETURNS boolean
 LANGUAGE c
 STABLE
-STRICT
 PARALLEL SAFE
 SECURITY INVOKER
+SUPPORT discreet._shows_most
 AS 'MODULE_PATHNAME', 'discreet_is_single';
-COMMENT ON FUNCTION discreet._is_single(regclass, bigint, bigint, bigint) IS
-'Whether a row is a live root that the session sees, without a row above that it sees.';
+COMMENT ON FUNCTION discreet._is_single(bigint, bigint, bigint[], bigint) IS
+'Whether a row is a live root without sources that a label sees, or the session: it is shown as it is stored.';
 
--- discreet._above_labels: the labels of rows above roots that the session sees.
-CREATE FUNCTION discreet._above_labels(base regclass)
-RETURNS bigint[]
-LANGUAGE c
-STABLE
-STRICT
-PARALLEL SAFE
-SECURITY INVOKER
-AS 'MODULE_PATHNAME', 'discreet_above_labels';
-COMMENT ON FUNCTION discreet._above_labels(regclass) IS 'The labels of rows above roots that the session sees.';
-
--- discreet._instances: the rows that are shown of an entity, of which a row above its root is given, with labels for sources.
-CREATE FUNCTION discreet._instances(base regclass, above anyelement, cells text[], label bigint)
-RETURNS SETOF anyelement
+-- discreet._is_version: the condition of a scan that shows rows with sources (extension/mls_plans.c).
+CREATE FUNCTION discreet._is_version(row_label bigint, cells text[], label bigint)
+RETURNS boolean
 LANGUAGE c
 STABLE
 PARALLEL SAFE
 SECURITY INVOKER
-ROWS 2
-AS 'MODULE_PATHNAME', 'discreet_instances';
-COMMENT ON FUNCTION discreet._instances(regclass, anyelement, text[], bigint) IS
-'The rows that are shown of an entity, if the given row is the first above its root; in place of sources they have labels of cells.';
+SUPPORT discreet._shows_most
+AS 'MODULE_PATHNAME', 'discreet_is_version';
+COMMENT ON FUNCTION discreet._is_version(bigint, text[], bigint) IS
+'Stands for the scan that shows rows with sources, as a label sees them, or the session; it is never called.';
 
 -- discreet._insert_root: stores a row of a multilevel view, all of it at a label, as the root of a new entity.
 CREATE FUNCTION discreet._insert_root(base regclass, new record, label bigint, source bigint[], duplicate text)

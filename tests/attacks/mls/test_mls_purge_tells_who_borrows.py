@@ -11,12 +11,6 @@ from tests.databases import Connection
 
 PURGE = "SELECT discreet.mls_purge('employee', 'tidy')"
 BORROW = "UPDATE employee SET salary = 9 WHERE name = 'Rossi'"
-# the way of _instances, called by hand with a row that borrows all its cells from the root
-MADE_UP = """
-    SELECT (shown).salary, (shown).perf FROM (SELECT discreet._instances('employee_mls',
-        ROW('Rossi', NULL, NULL, 0, 0, 1, {label}, false, {root}, '{{{source},{source}}}')::employee_mls,
-        ARRAY['salary', 'perf'], NULL) AS shown) forged
-"""
 
 
 def told_after_a_purge(levels: Levels, borrowed: bool) -> list[object]:
@@ -25,7 +19,6 @@ def told_after_a_purge(levels: Levels, borrowed: bool) -> list[object]:
     low, middle, nato, trusted = (levels.at(name) for name in ("low", "middle", "nato", "trusted"))
     low.execute("INSERT INTO employee (name, salary, perf) VALUES ('Rossi', 1, 'Fair')")
     middle.execute("UPDATE employee SET perf = 'Good'")
-    ((root,),) = low.execute("SELECT row_id FROM employee").fetchall()
     ((old,),) = middle.execute("SELECT row_id FROM employee WHERE tc = 'C'").fetchall()
     nato.execute("SET discreet.level = 'C:NATO'")  # beside S, where the borrower is
     nato.execute("UPDATE employee SET salary = 5, perf = 'Great' WHERE tc = 'C'")
@@ -36,22 +29,13 @@ def told_after_a_purge(levels: Levels, borrowed: bool) -> list[object]:
     told: list[object] = [
         outcome(nato, """SELECT discreet.mls_uplevel('employee', '{"name": "Rossi"}', 'perf', 'C')""")
     ]
-    told += [outcome(middle, "SELECT discreet._above_labels('employee_mls')")]
-    told += [
-        outcome(session, MADE_UP.format(label=label, root=root, source=source))
-        for session in (low, middle, nato)
-        for label in (0, 1, 2)
-        for source in (-2, -1, 0, 1, 3)
-    ]
+    told += [outcome(session, "SELECT * FROM employee") for session in (low, middle, nato)]
     ((new,),) = middle.execute("UPDATE employee SET perf = 'Bad' RETURNING row_id").fetchall()
     told += [new == old, outcome(middle, "SELECT * FROM employee")]
     middle.execute("DELETE FROM employee WHERE tc = 'C'")
     low.execute("DELETE FROM employee")
     trusted.execute(PURGE)
-    for session in (low, middle):
-        told += [outcome(session, MADE_UP.format(label=label, root=root, source=0)) for label in (0, 1)]
-        told += [outcome(session, "SELECT discreet._above_labels('employee_mls')")]
-        told += [outcome(session, f"SELECT discreet._is_single('employee_mls', 0, 0, {root})")]
+    told += [outcome(session, "SELECT * FROM employee") for session in (low, middle)]
     told += [outcome(low, "INSERT INTO employee (name, salary) VALUES ('Rossi', 2) RETURNING *")]
     return told
 

@@ -14,6 +14,11 @@ TABLE = """
     CREATE TABLE staff (run int, name text, salary int CHECK (salary >= 0), perf text, PRIMARY KEY (run, name))
 """
 HISTORIES_BETWEEN_VACUUMS = 20
+# what the view relies on when it shows a root without sources as it is stored (extension/mls_versions.c)
+EMPTY_ABOVE_WHOLE_ROOTS = """
+    SELECT a._row_id FROM staff_mls a JOIN staff_mls r ON r._row_id = a._entity
+    WHERE NOT a._dead AND NOT r._dead AND r._source IS NULL AND NOT (-2 = ANY (a._source))
+"""
 
 # of a statement that fails: everything that the client is told
 Refusal = tuple[str | None, ...]
@@ -60,6 +65,7 @@ class Stage:
         self._admin.execute("DELETE FROM staff_mls")
         answers = [(act, self.perform(act, run)) for act in acts]
         query = f"SELECT {READ} FROM staff WHERE run = %s"
+        assert self._admin.execute(EMPTY_ABOVE_WHOLE_ROOTS).fetchall() == []
         seen = {at: sorted(self._sessions[at].execute(query, [run]).fetchall(), key=repr) for at in watchers}
         return Run(answers, seen)
 

@@ -110,16 +110,16 @@ EXPECTED = """
  -       -       r       r       -       -       mls_log
 
  called by views and triggers of multilevel tables with the rights of who uses them
- X       X       X       X       X       X       _above_labels()
- X       X       X       X       X       X       _instances()
  X       X       X       X       X       X       _is_single()
  X       X       X       X       X       X       _is_trusted()
+ X       X       X       X       X       X       _is_version()
  -       -       -       -       -       -       _may_write_at()
  X       X       X       X       X       X       _label()
  X       X       X       X       X       X       _label_bits()
  X       X       X       X       X       X       _random_id()
  X       X       X       X       X       X       _sees()
  X       X       X       X       X       X       _session_label()
+ X       X       X       X       X       X       _shows_most()
  X       X       X       X       X       X       _visible()
  X       X       X       X       X       X       _written_label()
 

@@ -184,8 +184,10 @@ def changes(old: OldTable, table: Table, constraints: list[str], labels: Labels 
     )
     keys = ", ".join(key.quoted for key in table.key)
     index = f"{identifier(table.base_name + '_key')} ON {base} ({keys}, _key_label, _slot)"
-    # read by roots.c
+    # read by mls_roots.c
     above = f"{identifier(table.base_name + '_above')} ON {base} (_label, _entity) INCLUDE (_dead)"
+    # for mls_plans.c: what is shown by a scan of the extension, in the order of keys
+    sources = f"{identifier(table.base_name + '_sources')} ON {base} ({keys}, _key_label)"
     return [
         f"ALTER TABLE {old.quoted_name} RENAME TO {identifier(table.base_name)}",
         *(f"ALTER TABLE {base} {change}" for change in alter),
@@ -195,6 +197,7 @@ def changes(old: OldTable, table: Table, constraints: list[str], labels: Labels 
         *(() if labels is None else statements(table, labels)),
         f"CREATE UNIQUE INDEX {index}",
         f"CREATE INDEX {above} WHERE _entity IS NOT NULL",
+        f"CREATE INDEX {sources} WHERE _source IS NOT NULL",
     ]
 
 
@@ -219,6 +222,7 @@ def back(table: Table, former: dict[str, Json]) -> list[str]:
     return [
         f"DROP INDEX {table.part('key')}",
         f"DROP INDEX {table.part('above')}",
+        f"DROP INDEX {table.part('sources')}",
         f"ALTER TABLE {table.base} {dropped}",
         f"ALTER TABLE {table.base} RENAME TO {identifier(table.name)}",
         *(

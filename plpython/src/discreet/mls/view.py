@@ -1,19 +1,16 @@
 """The view of a multilevel table, as text.
 
-Most entities have one row, their root, whose label is that of the key. The view shows these as they are stored, unless
-a row above the root is visible to the session, which is one call for a root (`discreet._is_single`). Entities with
-visible rows above are few, and the whole of the rules is for them (`discreet._instances`), in two halves, so that two
-processes can share them:
-1. rows with a label below that of the session, with the row that each cell comes from;
-2. no row that says nothing of its own; 3. absent cells filled from the one row above that has a value there;
-4. absent cells with the label of the session, which is what NULL becomes in `discreet._label`.
+Most rows are roots that own all of their cells. The view shows these as they are stored (`discreet._is_single`). Rows
+that borrow cells from others, and roots with absent cells, have sources; the whole of the rules is for them, in a scan
+of the extension (`discreet._is_version`, extension/mls_versions.c). An absent cell has the label of the session, which
+is what NULL becomes in `discreet._label`.
 """
 
 # ruff: noqa: S608 - names are quoted; what else is in these texts comes from the catalog
 
 from __future__ import annotations
 
-from discreet.mls.table import ABSENT, Generated, Table, identifier, listed, literal
+from discreet.mls.table import Generated, Table, identifier, listed, literal
 
 
 def visible(alias: str, label: str) -> str:
@@ -22,55 +19,25 @@ def visible(alias: str, label: str) -> str:
 
 
 def single_rows(table: Table, label: str | None) -> str:
-    """Roots without a row above that is visible to the label, or to the session."""
-    cells = "".join(
-        f",\n        r.{cell.quoted},"
-        f" CASE WHEN r._source IS NULL OR r._source[{place}] <> {ABSENT} THEN r._key_label END AS {cell.label}"
-        for place, cell in enumerate(table.cells, 1)
-    )
-    condition = f"discreet._is_single({literal(table.base)}::regclass, r._key_label, r._slot, r._row_id)"
-    if label is not None:
-        condition = (
-            f"r._slot = 0 AND {visible('r', label)} AND NOT EXISTS (SELECT FROM {table.base} n\n"
-            f"        WHERE n._entity = r._row_id AND NOT n._dead AND {visible('n', label)})"
-        )
+    """Roots without sources: all of their cells are their own, and they are shown as they are stored."""
+    cells = "".join(f",\n        r.{cell.quoted}, r._key_label AS {cell.label}" for cell in table.cells)
     return (
         f"    SELECT {listed('r.' + key.quoted for key in table.key)}, r._key_label, r._row_id{cells}\n"
         f"    FROM {table.base} r\n"
-        f"    WHERE {condition}"
+        f"    WHERE discreet._is_single(r._key_label, r._slot, r._source, {label or 'NULL'})"
     )
 
 
-# ids are random, below 2^63
-HALVES = {"several": f"< {2**62}", "others": f">= {2**62}"}
-
-
-def several_rows(table: Table, label: str | None, half: str | None = None) -> str:
-    """Entities with a visible row above their root; of a half, those whose first such row has an id in it."""
+def version_rows(table: Table, label: str | None) -> str:
+    """Rows with sources, which the scan of _is_version shows with all cells, and with labels in place of sources."""
     cells = "".join(
-        f",\n        (i._shown).{cell.quoted}, (i._shown)._source[{place}] AS {cell.label}"
-        for place, cell in enumerate(table.cells, 1)
+        f",\n        r.{cell.quoted}, r._source[{place}] AS {cell.label}" for place, cell in enumerate(table.cells, 1)
     )
     names = listed(literal(cell.name) for cell in table.cells)
-    seen = (
-        f"_above._label = ANY (discreet._above_labels({literal(table.base)}::regclass))"
-        if label is None
-        else visible("_above", label)
-    )
-    if half is not None:
-        seen += f" AND _above._row_id {half}"
-    keys = listed("_above." + key.quoted for key in table.key)
-    # in the order of keys, in which the next root is near the last
     return (
-        f"    SELECT {listed('i.' + key.quoted for key in table.key)}, i._key_label, (i._shown)._row_id{cells}\n"
-        f"    FROM (\n"
-        f"        SELECT {keys}, _above._key_label, discreet._instances(\n"
-        f"            {literal(table.base)}::regclass, _above._rows, ARRAY[{names}], {label or 'NULL'}) AS _shown\n"
-        f"        FROM (\n"
-        f"            SELECT {keys}, _above._key_label, _above AS _rows\n"
-        f"            FROM {table.base} _above\n"
-        f"            WHERE _above._entity IS NOT NULL AND {seen}\n"
-        f"            ORDER BY {keys}) _above) i"
+        f"    SELECT {listed('r.' + key.quoted for key in table.key)}, r._key_label, r._row_id{cells}\n"
+        f"    FROM {table.base} r\n"
+        f"    WHERE r._source IS NOT NULL AND discreet._is_version(r._label, ARRAY[{names}], {label or 'NULL'})"
     )
 
 
@@ -94,7 +61,7 @@ def shown_columns(table: Table, rows: str) -> str:
 
 def rows(table: Table, label: str) -> str:
     """A SELECT of what a label shows, in the columns of the view."""
-    parts = [single_rows(table, label)] + ([several_rows(table, label)] if table.cells else [])
+    parts = [single_rows(table, label)] + ([version_rows(table, label)] if table.cells else [])
     return "\nUNION ALL\n".join(shown_columns(table, part) for part in parts)
 
 
@@ -106,7 +73,7 @@ def create_views(table: Table) -> dict[str, str]:
     """
     texts = {table.part("single"): single_rows(table, None)}
     if table.cells:
-        texts |= {table.part(name): several_rows(table, None, half) for name, half in HALVES.items()}
+        texts[table.part("versions")] = version_rows(table, None)
     parts = {name: shown_columns(table, text) for name, text in texts.items()}
     whole = "\nUNION ALL ".join(f"SELECT * FROM {name}" for name in parts)
     return {
