@@ -21,6 +21,35 @@ ALTER TABLE discreet._protected_table
     ADD CHECK (policy = 'noisy' OR parent IS NULL),
     ADD CHECK ((parent IS NULL) = (parent_key IS NULL) AND (parent IS NULL) = (parent_key_attnum IS NULL));
 
+-- views of multilevel tables, which are made anew below, call nothing of 0.1.0 until then
+CREATE FUNCTION discreet._outside_update(statement text)
+RETURNS void
+LANGUAGE c
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'discreet_outside_update';
+DO $plpgsql$
+DECLARE
+    part record;
+BEGIN
+    FOR part IN
+        SELECT v.oid::pg_catalog.regclass AS name, pg_catalog.string_agg(pg_catalog.format(
+            'NULL::%s%s AS %I', pg_catalog.format_type(a.atttypid, a.atttypmod),
+            ' COLLATE ' || NULLIF(a.attcollation, 0)::pg_catalog.regcollation::pg_catalog.text, a.attname), ', '
+            ORDER BY a.attnum) AS columns
+        FROM discreet._multilevel_table t JOIN pg_catalog.pg_class b ON b.oid = t.base
+        JOIN pg_catalog.pg_class v ON v.relnamespace = b.relnamespace AND v.relkind = 'v'
+            AND v.relname IN (b.relname || '_single', b.relname || '_several', b.relname || '_others')
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = v.oid AND a.attnum > 0
+        GROUP BY v.oid
+    LOOP
+        PERFORM discreet._outside_update(pg_catalog.format(
+            'CREATE OR REPLACE VIEW %s WITH (security_barrier) AS SELECT %s WHERE false', part.name, part.columns));
+    END LOOP;
+END
+$plpgsql$;
+
 -- the unit is text now, since it may be a path
 DROP VIEW discreet.protected_tables;
 

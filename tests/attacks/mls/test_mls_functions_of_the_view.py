@@ -41,7 +41,7 @@ def test_columns_that_were_not_granted(levels: Levels) -> None:
         stranger = levels.at("stranger")
         assert len(stranger.execute("SELECT name, row_id FROM employee").fetchall()) == 2
         for probe in (
-            "SELECT salary FROM employee", "SELECT name FROM employee WHERE salary > 0", "SELECT employee FROM employee",
+            "SELECT salary FROM employee", "SELECT name FROM employee WHERE salary > 0", "SELECT e FROM employee e",
             "SELECT name FROM employee ORDER BY perf LIMIT 1", VERSIONS.format("NULL"),
         ):  # fmt: skip
             assert refusal(stranger, probe)[0] == "42501", probe

@@ -186,8 +186,6 @@ def changes(old: OldTable, table: Table, constraints: list[str], labels: Labels 
     index = f"{identifier(table.base_name + '_key')} ON {base} ({keys}, _key_label, _slot)"
     # read by mls_roots.c
     above = f"{identifier(table.base_name + '_above')} ON {base} (_label, _entity) INCLUDE (_dead)"
-    # for mls_plans.c: what is shown by a scan of the extension, in the order of keys
-    sources = f"{identifier(table.base_name + '_sources')} ON {base} ({keys}, _key_label)"
     return [
         f"ALTER TABLE {old.quoted_name} RENAME TO {identifier(table.base_name)}",
         *(f"ALTER TABLE {base} {change}" for change in alter),
@@ -197,8 +195,15 @@ def changes(old: OldTable, table: Table, constraints: list[str], labels: Labels 
         *(() if labels is None else statements(table, labels)),
         f"CREATE UNIQUE INDEX {index}",
         f"CREATE INDEX {above} WHERE _entity IS NOT NULL",
-        f"CREATE INDEX {sources} WHERE _source IS NOT NULL",
+        index_of_sources(table),
     ]
+
+
+def index_of_sources(table: Table) -> str:
+    """For mls_plans.c: what is shown by a scan of the extension, in the order of keys."""
+    keys = ", ".join(key.quoted for key in table.key)
+    name = identifier(f"{table.base_name}_sources")
+    return f"CREATE INDEX {name} ON {table.base} ({keys}, _key_label) WHERE _source IS NOT NULL"
 
 
 TOP = 2**62 - 1

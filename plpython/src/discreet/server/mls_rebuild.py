@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.mls import triggers, view
+from discreet.mls import conversion, triggers, view
 from discreet.mls.table import Table, identifier
 from discreet.server import rules
 from discreet.server.entry import sql_errors
@@ -35,14 +35,19 @@ def rebuild_table(plpy: Plpy, table: Table) -> None:
     for function in dict.fromkeys(each["function"] for each in kept):
         plpy.execute(f"DROP FUNCTION {function}")
     run(plpy, "DELETE FROM discreet._multilevel_trigger WHERE relation = to_regclass(:view::text)", view=table.view)
-    for statement in view.create_views(table).values():
-        plpy.execute(statement.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1))
-    for statement in view.defaults(table):
-        plpy.execute(statement)
     owner = run(
         plpy, "SELECT relowner::regrole::text AS name FROM pg_class WHERE oid = to_regclass(:view::text)",
         view=table.view,
     )[0]["name"]  # fmt: skip
+    for name, statement in view.create_views(table).items():
+        plpy.execute(statement.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1))
+        plpy.execute(f"ALTER VIEW {name} OWNER TO {owner}")
+    for part in ("several", "others"):  # of 0.1.0
+        plpy.execute(f"DROP VIEW IF EXISTS {table.part(part)}")
+    if not run(plpy, "SELECT FROM pg_class WHERE oid = to_regclass(:index::text)", index=table.part("sources")):
+        plpy.execute(conversion.index_of_sources(table))
+    for statement in view.defaults(table):
+        plpy.execute(statement)
     create_functions(plpy, table, owner, "CREATE OR REPLACE")
     for act in triggers.ACTS:
         plpy.execute(f"DROP TRIGGER IF EXISTS {triggers.trigger_name(act)} ON {table.view}")
