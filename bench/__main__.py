@@ -9,7 +9,23 @@ from dataclasses import astuple, dataclass, fields
 
 from dev.markdown import table
 
-from bench import audited, budget, cells, ddl, dp, gate, hook, local, mls, personal, release, sealed, synthesis, worker
+from bench import (
+    audited,
+    budget,
+    cells,
+    ddl,
+    dp,
+    gate,
+    hook,
+    local,
+    mls,
+    mls_versions,
+    personal,
+    release,
+    sealed,
+    synthesis,
+    worker,
+)
 from bench.clusters import throw_away_cluster
 from bench.document import RESULTS, write_document
 from bench.measure import Line, Subject
@@ -34,6 +50,9 @@ FEATURES = {
     "hook": Feature("Statements of everybody else", hook.load, (hook.lookups,)),
     "local": Feature("Randomised responses", local.load, (local.estimators, local.responses)),
     "mls": Feature("Multilevel tables", mls.load, (mls.scans, mls.statements, mls.copy, mls.classifying)),
+    "mls_versions": Feature(
+        "Multilevel tables with several versions", mls_versions.load, (mls_versions.reads, mls_versions.writes)
+    ),
     "personal": Feature(
         "Personal budgets", personal.load, (personal.everybody, personal.size, personal.wasteful_global_budget)
     ),

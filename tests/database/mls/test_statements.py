@@ -12,6 +12,13 @@ def test_copy_inserts_at_the_label_of_the_session(employee: Subjects) -> None:
     assert employee.seen("U") == []
 
 
+def test_copy_takes_the_rows_that_its_condition_means(employee: Subjects) -> None:
+    session = employee.at("C")
+    with session.cursor().copy("COPY employee (name, salary) FROM STDIN WHERE salary > 1 AND perf IS NULL") as copy:
+        copy.write("Rossi\t1\nWeiss\t2\n")
+    assert employee.seen("C", columns="name, salary, tc") == [("Weiss", 2, "C")]
+
+
 def test_several_rows_and_rows_of_a_query(employee: Subjects) -> None:
     session = employee.at("C")
     session.execute("INSERT INTO employee (name, salary) VALUES ('a', 1), ('b', 2)")

@@ -1,0 +1,43 @@
+"""Transactions of two labels, interleaved by a scheduler: each meets what is committed, and none waits."""
+
+from __future__ import annotations
+
+import pytest
+from tests.database.mls.mls_interleaving import Scheduler, Theatre
+from tests.database.mls.subjects import Subjects
+
+HISTORIES, MORE_HISTORIES = 60, 10_000
+MUTANT_HISTORIES = 400
+
+# a version is made under a lock on the row that it borrows from
+LOCKS_BELOW = """
+    DO $$ BEGIN EXECUTE replace(pg_get_functiondef('staff_mls_update'::regproc), E'\\nBEGIN\\n', E'\\nBEGIN\\n
+        PERFORM FROM public.staff_mls b WHERE (b.run, b.name) = (OLD.run, OLD.name) FOR UPDATE;\\n'); END $$
+"""
+# a row from which nobody borrows, as far as is committed, is deleted for good
+DELETES_FOR_GOOD = """
+    DO $$ BEGIN EXECUTE replace(pg_get_functiondef('staff_mls_delete'::regproc), 'RETURN OLD;', '
+        DELETE FROM public.staff_mls d WHERE d._row_id = OLD.row_id AND NOT EXISTS (
+            SELECT FROM public.staff_mls b WHERE b._entity = coalesce(d._entity, d._row_id) AND b._row_id <> d._row_id);
+        RETURN OLD;'); END $$
+"""
+# a purge takes whatever is dead and not borrowed from by what it sees
+PURGES_TOO_MUCH = """
+    CREATE OR REPLACE FUNCTION discreet._is_needed(base regclass, tombstone anyelement)
+    RETURNS boolean LANGUAGE sql AS $$
+        SELECT EXISTS (SELECT FROM public.staff_mls b WHERE NOT b._dead AND b._entity = coalesce($2._entity, $2._row_id)
+                       AND $2._label = ANY (b._source)) $$
+"""
+
+
+def test_interleaved_transactions_do_what_the_rules_allow(subjects: Subjects, more: bool) -> None:
+    theatre = Theatre(subjects)
+    for seed in range(MORE_HISTORIES if more else HISTORIES):
+        found = theatre.deviation(Scheduler(seed).draw())
+        assert found is None, f"seed {seed}: {found}"
+
+
+@pytest.mark.parametrize("mutant", [LOCKS_BELOW, DELETES_FOR_GOOD, PURGES_TOO_MUCH], ids=["lock", "deletion", "purge"])
+def test_a_design_that_is_wrong_under_concurrency_is_found(subjects: Subjects, mutant: str) -> None:
+    theatre = Theatre(subjects, mutant, longest_wait="300ms")
+    assert any(theatre.deviation(Scheduler(seed).draw()) is not None for seed in range(MUTANT_HISTORIES))
