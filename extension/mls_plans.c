@@ -33,6 +33,8 @@
 
 PG_FUNCTION_INFO_V1(discreet_is_version);
 PG_FUNCTION_INFO_V1(discreet_shows_most);
+PG_FUNCTION_INFO_V1(discreet_above_labels);
+PG_FUNCTION_INFO_V1(discreet_instances);
 
 static set_rel_pathlist_hook_type previous_paths;
 
@@ -511,4 +513,25 @@ discreet_shows_most(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(NULL);
 	((SupportRequestSelectivity *) request)->selectivity = 0.9;
 	PG_RETURN_POINTER(request);
+}
+
+/* What views of 0.1.0 call: after the library has become another, they show nothing until the extension is updated. */
+pg_noreturn static void
+refuse_old_view(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("extension discreet is older than its library"),
+			 errhint("ALTER EXTENSION discreet UPDATE.")));
+}
+
+Datum
+discreet_above_labels(PG_FUNCTION_ARGS)
+{
+	refuse_old_view();
+}
+
+Datum
+discreet_instances(PG_FUNCTION_ARGS)
+{
+	refuse_old_view();
 }

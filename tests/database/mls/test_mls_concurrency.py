@@ -14,11 +14,10 @@ LOCKS_BELOW = """
     DO $$ BEGIN EXECUTE replace(pg_get_functiondef('staff_mls_update'::regproc), E'\\nBEGIN\\n', E'\\nBEGIN\\n
         PERFORM FROM public.staff_mls b WHERE (b.run, b.name) = (OLD.run, OLD.name) FOR UPDATE;\\n'); END $$
 """
-# a row from which nobody borrows, as far as is committed, is deleted for good
+# a row is deleted for good
 DELETES_FOR_GOOD = """
     DO $$ BEGIN EXECUTE replace(pg_get_functiondef('staff_mls_delete'::regproc), 'RETURN OLD;', '
-        DELETE FROM public.staff_mls d WHERE d._row_id = OLD.row_id AND NOT EXISTS (
-            SELECT FROM public.staff_mls b WHERE b._entity = coalesce(d._entity, d._row_id) AND b._row_id <> d._row_id);
+        DELETE FROM public.staff_mls d WHERE d._row_id = OLD.row_id;
         RETURN OLD;'); END $$
 """
 # a purge takes whatever is dead and not borrowed from by what it sees
