@@ -119,7 +119,7 @@ EXPECTED = """
  X       X       X       X       X       X       _random_id()
  X       X       X       X       X       X       _sees()
  X       X       X       X       X       X       _session_label()
- X       X       X       X       X       X       _shows_most()
+ -       -       -       -       -       -       _shows_most()
  X       X       X       X       X       X       _visible()
  X       X       X       X       X       X       _written_label()
 
