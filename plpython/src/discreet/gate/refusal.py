@@ -47,7 +47,7 @@ def refuse_tracker(construct: str, node: object = None) -> NoReturn:
     refuse(
         construct,
         node,
-        "Ask about groups of people; columns that name a person may only be counted: count(DISTINCT column).",
+        "Ask about groups of people; columns that name a person may only be counted.",
         NamingColumnError,
     )
 
