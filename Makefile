@@ -16,12 +16,20 @@ ON ?= test
 PYTEST = $(VENV)/pytest -n auto --dist loadfile
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+# root is not wanted where the folders, or DESTDIR, are the caller's own
+AS_OWNER = $(shell test -n '$(DESTDIR)' -o -w "$$($(PG_CONFIG) --pkglibdir)" || echo $(SUDO))
 VENV := .venv/bin
 CLUSTER := PG_CONFIG=$(PG_CONFIG) SIZE=$(SIZE) python3 dev/cluster.py
 export PG_CONFIG
+ifdef DESTDIR
+export DESTDIR
+endif
+ifdef WHEELS
+export WHEELS := $(abspath $(WHEELS))
+endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test up down reset psql dsn report build install uninstall lint unit corpus database clients statistical \
+.PHONY: help installcheck wheelhouse demo test up down reset psql dsn report build install uninstall lint unit corpus database clients statistical \
         attack-tests attacks bench bench-peers crash-loop fuzz compilecheck printcheck updatecheck test-on smoke-on smoke reference plots imagecheck lock clean \
         server-packages test-packages
 
@@ -63,10 +71,16 @@ build: server-packages  ## compile the C module and join the install script
 	@python3 dev/build.py
 
 install: build  ## install the extension and its private Python folder
-	@$(SUDO) env PG_CONFIG=$(PG_CONFIG) python3 dev/install.py install
+	@$(AS_OWNER) env PG_CONFIG=$(PG_CONFIG) python3 dev/install.py install
 
 uninstall: server-packages  ## remove all that install put down
-	@$(SUDO) env PG_CONFIG=$(PG_CONFIG) python3 dev/install.py uninstall
+	@$(AS_OWNER) env PG_CONFIG=$(PG_CONFIG) python3 dev/install.py uninstall
+
+installcheck: build  ## the extension's own test in a server that runs, found as psql finds it, with discreet preloaded
+	@$(MAKE) -s -C extension PG_CONFIG=$(PG_CONFIG) installcheck
+
+wheelhouse: server-packages  ## fetch the dependencies to build/wheels; make install WHEELS=build/wheels needs no registry then
+	@python3 dev/install.py wheels
 
 server-packages:
 	@dev/setup server

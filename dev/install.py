@@ -2,6 +2,9 @@
 
 The folder is <pkglibdir>/discreet-<version>: the package and its locked dependencies, for the interpreter that
 PL/Python links. It is filled beside its place and then moved there, so a broken download leaves the old one.
+
+DESTDIR=folder puts all below that folder, as packagers want it. WHEELS=folder takes the dependencies from there and
+from no registry; `wheels` fills it.
 """
 
 from __future__ import annotations
@@ -19,6 +22,13 @@ sys.path.insert(0, str(ROOT))
 
 from dev.interpreter import linked_interpreter  # noqa: E402
 from dev.postgresql import major, pg_config  # noqa: E402
+
+WHEELS = os.environ.get("WHEELS")
+
+
+def placed(path: Path) -> Path:
+    """Where a file is put, whose place will be `path`."""
+    return Path(os.environ.get("DESTDIR", "") + str(path))
 
 
 def extension_version() -> str:
@@ -64,15 +74,32 @@ def install_dependencies(folder: Path, python: str) -> None:
             fresh.rename(folder)
             return
     print(f"Installing {' and '.join(str(lock.relative_to(ROOT)) for lock in locks())} into {folder}", flush=True)
+    only_wheels = {} if WHEELS is None else {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": WHEELS}
     subprocess.run(
         [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-warn-script-location",
          "--root-user-action=ignore", "--only-binary", ":all:", "--require-hashes", "--target", str(fresh),
          *(f"--requirement={lock}" for lock in locks())],
-        check=True,
+        check=True, env=os.environ | only_wheels,
     )  # fmt: skip
+    slim(fresh)
     (fresh / "lock.sha256").write_text(stamp)
     shutil.rmtree(folder, ignore_errors=True)
     fresh.rename(folder)
+
+
+def slim(folder: Path) -> None:
+    """Drops what a server never imports: the tests of the dependencies, and the symbols of OpenDP's library."""
+    for tests in sorted(folder.glob("**/tests")):
+        if tests.relative_to(folder).parts[0] in ("numpy", "scipy", "greenlet"):
+            shutil.rmtree(tests, ignore_errors=True)
+    if shutil.which("strip") is None:
+        return
+    for library in folder.glob("opendp/lib/*.so"):
+        stripped = library.with_name(library.name + ".stripped")
+        subprocess.run(["strip", "--strip-unneeded", "-o", str(stripped), str(library)], check=True)
+        stripped.chmod(0o755)
+        # another inode: a server that runs keeps the library it has mapped
+        stripped.rename(library)
 
 
 def install_package(folder: Path, python: str) -> None:
@@ -87,6 +114,7 @@ def install_package(folder: Path, python: str) -> None:
     fresh.rename(package)
     shutil.rmtree(old, ignore_errors=True)
     # what check_installation() compares the folder with
+    (folder / "requirements.lock").unlink(missing_ok=True)
     (folder / "requirements.lock").write_text(locked())
     # the server's user cannot write here, so the bytecode is made now
     subprocess.run([python, "-m", "compileall", "-q", str(folder / "discreet")], check=True)
@@ -106,10 +134,13 @@ def extension_files() -> dict[Path, Path]:
 
 def install() -> None:
     python = linked_interpreter()
-    folder = python_folder()
+    folder = placed(python_folder())
+    folder.parent.mkdir(parents=True, exist_ok=True)
     install_dependencies(folder, python)
     install_package(folder, python)
-    for source, target in extension_files().items():
+    for source, final in extension_files().items():
+        target = placed(final)
+        target.parent.mkdir(parents=True, exist_ok=True)
         # a new inode: running backends keep the library they have mapped
         beside = target.with_name(target.name + ".new")
         shutil.copyfile(source, beside)
@@ -118,13 +149,24 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    library = Path(pg_config("--pkglibdir"))
+    library = placed(Path(pg_config("--pkglibdir")))
     for folder in library.glob("discreet-*"):
         shutil.rmtree(folder)
     (library / "discreet.so").unlink(missing_ok=True)
-    for file in [*extension_folder().glob("discreet--*.sql"), extension_folder() / "discreet.control"]:
+    extensions = placed(extension_folder())
+    for file in [*extensions.glob("discreet--*.sql"), extensions / "discreet.control"]:
         file.unlink(missing_ok=True)
 
 
+def wheels() -> None:
+    """Fills WHEELS with what `install` needs, for machines that reach no registry."""
+    folder = WHEELS or str(ROOT / "build" / "wheels")
+    command = [linked_interpreter(), "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--only-binary"]
+    subprocess.run(
+        [*command, ":all:", "--require-hashes", f"--dest={folder}", *(f"--requirement={lock}" for lock in locks())],
+        check=True,
+    )
+
+
 if __name__ == "__main__":
-    {"install": install, "uninstall": uninstall}[sys.argv[1]]()
+    {"install": install, "uninstall": uninstall, "wheels": wheels}[sys.argv[1]]()
