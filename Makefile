@@ -29,7 +29,7 @@ export WHEELS := $(abspath $(WHEELS))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help installcheck wheelhouse demo test up down reset psql dsn report build install uninstall lint unit corpus database clients statistical \
+.PHONY: help installcheck wheelhouse demo test up down reset psql dsn report build install uninstall lint unit corpus database clients clients-more clients-lock statistical \
         attack-tests attacks bench bench-peers crash-loop fuzz compilecheck printcheck updatecheck test-on smoke-on smoke reference plots imagecheck lock clean \
         server-packages test-packages
 
@@ -107,6 +107,13 @@ database: test-packages install  ## tests on a throw-away cluster
 
 clients: test-packages install  ## real clients ask in plain SQL: psql, psycopg, SQLAlchemy, pandas, pgbench, pgbouncer, postgres_fdw
 	@$(PYTEST) tests/clients $(PYTEST_ARGS)
+
+clients-more: test-packages install  ## tools that take longer to install: dplyr, Ibis, Polars, Django, dbt, Superset, knex, JDBC, ODBC, … (into build/clients)
+	@dev/clients/setup
+	@$(VENV)/pytest tests/clients_more $(PYTEST_ARGS)
+
+clients-lock:  ## pin anew what clients-more installs from the package indexes
+	@dev/clients/setup lock
 
 statistical: test-packages install  ## noise against its exact distribution, and measured epsilons
 	@$(PYTEST) --dist load tests/statistical $(PYTEST_ARGS)

@@ -27,6 +27,7 @@ char	   *ledger_conninfo = NULL;
 int			people_memory = 256 * 1024;
 bool		quiet = false;
 bool		with_error = false;
+bool		empty_previews = false;
 int			payers = 0;
 
 void
@@ -45,8 +46,12 @@ _PG_init(void)
 							 NULL, &quiet, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("discreet.with_error",
-							 "Answers of query_json(), ask() and create_view() have a column <name>_error beside each noisy one.",
+							 "Answers have a column <name>_error beside each noisy one; not those of query(), which has an argument with_error.",
 							 NULL, &with_error, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("discreet.empty_previews",
+							 "Rows of people under a LIMIT, as tools show them of a table, come as columns without rows, and are not refused.",
+							 NULL, &empty_previews, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("discreet.round_time",
 							   "Steps in which now() goes in questions, so that those of one step are paid once; empty: none.",

@@ -76,6 +76,7 @@
 extern double epsilon_wish;
 extern bool quiet;
 extern bool with_error;
+extern bool empty_previews;
 extern char *ledger_conninfo;
 extern int	people_memory;
 extern int	payers;
@@ -130,7 +131,7 @@ extern bool groups_by_people(Query *query);
 extern bool is_hidden_column(Query *query, Node *node);
 
 /* gate_empty.c */
-extern void answer_without_rows(Query *query);
+extern void answer_without_rows(Query *query, List *guarded);
 
 /* gate_discovery.c */
 extern void show_askable(Query *query);

@@ -1,38 +1,53 @@
 /*
- * gate_discovery.c: tools find the tables that an analyst may ask about. information_schema shows what one holds a privilege on. In
- * its place analysts read views of the extension, of the same columns, which list what can be asked about as well. All that they
- * add is in pg_catalog for everybody.
+ * gate_discovery.c: tools find the tables that an analyst may ask about. Listings of the catalog show what one holds a privilege on, or
+ * everything. In queries that analysts send:
  *
- * Views that analysts make keep the name that was written.
+ * - some views of the catalog are read in place by views of the extension, of the same columns. Those of information_schema list what
+ *   can be asked about as well; all that they add is in pg_catalog for everybody;
+ * - has_table_privilege() and has_any_column_privilege() of a query that reads the catalog are true for 'select' where the caller
+ *   may ask: tools list by them what they offer. Elsewhere they say what PostgreSQL says;
+ * - pg_class has no rows for the internal tables of the extension, which would be most of a listing.
+ *
+ * Nothing of this is a privilege. Views that analysts make keep the names that were written.
  */
 #include "discreet.h"
 
 #include "access/transam.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parse_oper.h"
 #include "parser/parse_relation.h"
 #include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-static const char *const stand_ins[][2] = {
-	{"tables", "_information_tables"}, {"columns", "_information_columns"},
+/* views, by schema and name, and ours */
+static const char *const stand_ins[][3] = {
+	{"information_schema", "tables", "_information_tables"}, {"information_schema", "columns", "_information_columns"},
+	{"pg_catalog", "pg_tables", "_listed_tables"}, {"pg_catalog", "pg_views", "_listed_views"},
 };
 
 static void
 read_in_place(Query *query, RangeTblEntry *entry)
 {
-	Oid			schema = get_namespace_oid("information_schema", true);
+	Oid			schema = get_rel_namespace(entry->relid);
+	Oid			own = own_schema();
 
-	if (!OidIsValid(schema) || get_rel_namespace(entry->relid) != schema)
-		return;
 	for (int n = 0; n < lengthof(stand_ins); n++)
 	{
-		Oid			own = own_schema();
-		Oid			stand_in = OidIsValid(own) ? get_relname_relid(stand_ins[n][1], own) : InvalidOid;
+		Oid			stand_in;
 
-		if (!OidIsValid(stand_in) || get_relname_relid(stand_ins[n][0], schema) != entry->relid)
+		if (schema != get_namespace_oid(stand_ins[n][0], true) ||
+			get_relname_relid(stand_ins[n][1], schema) != entry->relid)
 			continue;
+		stand_in = OidIsValid(own) ? get_relname_relid(stand_ins[n][2], own) : InvalidOid;
+		if (!OidIsValid(stand_in))
+			return;
 		LockRelationOid(stand_in, AccessShareLock);
 		if (permission_of(entry, permissions_of(query)) != NULL)
 			permission_of(entry, permissions_of(query))->relid = stand_in;
@@ -41,28 +56,111 @@ read_in_place(Query *query, RangeTblEntry *entry)
 	}
 }
 
-static bool
-find_listings(Node *node, Query *query)
+/* Of pg_class: relnamespace <> ours OR relname NOT LIKE '\_%', before any condition of the query that could tell. */
+static void
+leave_out_internal(RangeTblEntry *entry, int place)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *entry = (RangeTblEntry *) node;
+	Oid			own = own_schema();
+	ParseState *state = make_parsestate(NULL);
+	Var		   *schema = makeVar(place, Anum_pg_class_relnamespace, OIDOID, -1, InvalidOid, 0);
+	Var		   *name = makeVar(place, Anum_pg_class_relname, NAMEOID, -1, C_COLLATION_OID, 0);
+	Const	   *ours = makeConst(OIDOID, -1, InvalidOid, sizeof(Oid), ObjectIdGetDatum(own), false, true);
+	Const	   *pattern = makeConst(TEXTOID, -1, C_COLLATION_OID, -1, CStringGetTextDatum("\\_%"), false, false);
+	OpExpr	   *elsewhere,
+			   *shown;
 
-		/* the catalog's own views, and nothing else, have such numbers */
-		if (entry->rtekind == RTE_RELATION && entry->relkind == RELKIND_VIEW && entry->relid < FirstNormalObjectId)
-			read_in_place(query, entry);
-		return false;
+	if (!OidIsValid(own))
+		return;
+	elsewhere = (OpExpr *) make_op(state, list_make2(makeString("pg_catalog"), makeString("<>")), (Node *) schema,
+								   (Node *) ours, NULL, -1);
+	shown = (OpExpr *) make_op(state, list_make2(makeString("pg_catalog"), makeString("!~~")), (Node *) name,
+							   (Node *) pattern, NULL, -1);
+	shown->inputcollid = C_COLLATION_OID;
+	free_parsestate(state);
+	entry->securityQuals = lappend(entry->securityQuals,
+								   makeBoolExpr(OR_EXPR, list_make2(elsewhere, shown), -1));
+}
+
+/* The relation that is asked for, as an oid; NULL: not such a function. */
+static Node *
+listed_relation(FuncExpr *call, Node **asker)
+{
+	Node	   *relation = list_length(call->args) == 3 ? lsecond(call->args) : linitial(call->args);
+
+	*asker = list_length(call->args) == 3 ? linitial(call->args) : NULL;
+	switch (call->funcid)
+	{
+		case F_HAS_TABLE_PRIVILEGE_NAME_OID_TEXT:
+		case F_HAS_TABLE_PRIVILEGE_OID_TEXT:
+		case F_HAS_ANY_COLUMN_PRIVILEGE_NAME_OID_TEXT:
+		case F_HAS_ANY_COLUMN_PRIVILEGE_OID_TEXT:
+			return copyObject(relation);
+		case F_HAS_TABLE_PRIVILEGE_NAME_TEXT_TEXT:
+		case F_HAS_TABLE_PRIVILEGE_TEXT_TEXT:
+		case F_HAS_ANY_COLUMN_PRIVILEGE_NAME_TEXT_TEXT:
+		case F_HAS_ANY_COLUMN_PRIVILEGE_TEXT_TEXT:
+			relation = (Node *) makeFuncExpr(F_TO_REGCLASS, REGCLASSOID, list_make1(copyObject(relation)), InvalidOid,
+											 DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL);
+			return (Node *) makeRelabelType((Expr *) relation, OIDOID, -1, InvalidOid, COERCE_IMPLICIT_CAST);
+		default:
+			return NULL;
 	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, find_listings, node, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, find_listings, query);
+}
+
+/* has_table_privilege(…) becomes (has_table_privilege(…) OR discreet._asks(…)); queries below are come to by themselves. */
+static Node *
+or_may_ask(Node *node, void *context)
+{
+	Oid			types[] = {OIDOID, TEXTOID, TEXTOID};
+	Node	   *relation,
+			   *asker,
+			   *asks;
+
+	if (node == NULL || IsA(node, Query))
+		return node;
+	if (!IsA(node, FuncExpr) || (relation = listed_relation((FuncExpr *) node, &asker)) == NULL ||
+		!OidIsValid(own_function("_asks", lengthof(types), types)))
+		return expression_tree_mutator(node, or_may_ask, context);
+	asker = asker == NULL ? (Node *) makeNullConst(TEXTOID, -1, DEFAULT_COLLATION_OID) :
+		(Node *) makeFuncExpr(F_TEXT_NAME, TEXTOID, list_make1(copyObject(asker)), DEFAULT_COLLATION_OID, C_COLLATION_OID,
+							  COERCE_IMPLICIT_CAST);
+	asks = (Node *) makeFuncExpr(own_function("_asks", lengthof(types), types), BOOLOID,
+								 list_make3(relation, copyObject(llast(((FuncExpr *) node)->args)), asker), InvalidOid,
+								 DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL);
+	return (Node *) makeBoolExpr(OR_EXPR, list_make2(node, asks), -1);
+}
+
+static bool
+show_in(Node *node, void *context)
+{
+	Query	   *query;
+	bool		reads_catalog = false;
+
+	if (node == NULL || !IsA(node, Query))
+		return node == NULL ? false : expression_tree_walker(node, show_in, context);
+	query = (Query *) node;
+	for (int place = 1; place <= list_length(query->rtable); place++)
+	{
+		RangeTblEntry *entry = list_nth_node(RangeTblEntry, query->rtable, place - 1);
+
+		/* the catalog's own tables and views, and nothing else, have such numbers */
+		if (entry->rtekind != RTE_RELATION || entry->relid >= FirstNormalObjectId)
+			continue;
+		reads_catalog = true;
+		if (entry->relkind == RELKIND_VIEW)
+			read_in_place(query, entry);
+		else if (entry->relid == RelationRelationId)
+			leave_out_internal(entry, place);
+	}
+	if (reads_catalog && query->commandType == CMD_SELECT)
+		(void) query_tree_mutator(query, or_may_ask, NULL,
+								  QTW_DONT_COPY_QUERY | QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
+	return query_tree_walker(query, show_in, context, 0);
 }
 
 /* Of a query of an analyst. */
 void
 show_askable(Query *query)
 {
-	(void) query_tree_walker(query, find_listings, query, QTW_EXAMINE_RTES_BEFORE);
+	(void) show_in((Node *) query, NULL);
 }

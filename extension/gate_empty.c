@@ -4,6 +4,8 @@
  *
  * What they are told is in the catalog for everybody. Hidden columns are left out where * has named them: a tool would
  * offer them to its user, and every question about them would be refused.
+ *
+ * With discreet.empty_previews, rows of people under a LIMIT, by which tools show a table, are no rows as well.
  */
 #include "discreet.h"
 
@@ -41,6 +43,15 @@ has_no_rows(Query *query)
 	if (limit != NULL && !limit->constisnull && limit->consttype == INT8OID && DatumGetInt64(limit->constvalue) == 0)
 		return true;
 	return condition != NULL && (condition->constisnull || !DatumGetBool(condition->constvalue));
+}
+
+/* Whether a tool would show some rows of people. */
+static bool
+is_preview(Query *query, List *guarded)
+{
+	return empty_previews && query->commandType == CMD_SELECT && query->limitCount != NULL && !query->hasModifyingCTE &&
+		query->rowMarks == NIL && query->setOperations == NULL && query->distinctClause == NIL &&
+		query->groupingSets == NIL && query->havingQual == NULL && !reads_answers_only(query, guarded);
 }
 
 /* Whether * stands for this column: the columns that it names have one place in the text, or in TABLE none. */
@@ -122,14 +133,18 @@ empty_below(Node *node, void *context)
 
 /* Answers a query that has no rows, and such parts of it, in place. */
 void
-answer_without_rows(Query *query)
+answer_without_rows(Query *query, List *guarded)
 {
-	if (has_no_rows(query))
+	bool		preview = is_preview(query, guarded);
+
+	if (preview || has_no_rows(query))
 	{
 		Query	   *empty = empty_query(query, false);
 
 		if (empty->targetList != NIL)
 			*query = *empty;
+		if (preview && !quiet)
+			ereport(NOTICE, (errmsg("rows of people are not shown: these are the columns alone")));
 		return;
 	}
 	(void) query_tree_walker(query, empty_below, NULL, QTW_EXAMINE_RTES_BEFORE);

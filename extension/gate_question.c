@@ -471,9 +471,37 @@ canonical_text(Query *query)
 	return text;
 }
 
-/* SELECT t.c1 AS dept, t.c2 AS count FROM discreet.query('…') AS t(c1 text, c2 bigint) */
+/* The statement whose numbers get their errors beside them (discreet.with_error): one that is sent to be read. */
+static Query *read_with_errors = NULL;
+
+/* Types of the columns of errors, one for each column of a question; of an exact column it is empty. */
+static List *
+error_types(Query *query, const char *question, int parameters)
+{
+	Oid			types[] = {TEXTOID, INT4OID};
+	char	   *told;
+	List	   *found = NIL;
+
+	if (query != read_with_errors)
+		return NIL;
+	told = TextDatumGetCString(OidFunctionCall2(own_function("_error_types", lengthof(types), types),
+												CStringGetTextDatum(question), Int32GetDatum(parameters)));
+	for (char *type = told; type != NULL && *told != '\0';)
+	{
+		char	   *end = strchr(type, ';');
+
+		found = lappend(found, end == NULL ? type : pnstrdup(type, end - type));
+		type = end == NULL ? NULL : end + 1;
+	}
+	return found;
+}
+
+/*
+ * SELECT t.c1 AS dept, t.c2 AS count FROM discreet.query('…') AS t(c1 text, c2 bigint); with errors, these are columns of names of
+ * their own: t.e2 AS count_error.
+ */
 static char *
-question_sql(const char *text, Query *query)
+question_sql(const char *text, Query *query, List *errors)
 {
 	StringInfoData names,
 				columns;
@@ -502,12 +530,18 @@ question_sql(const char *text, Query *query)
 						 quote_identifier(target->resname ? target->resname : "?column?"));
 		appendStringInfo(&columns, "%sc%d %s", n > 1 ? ", " : "", n,
 						 format_type_extended(base, modifier, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+		if (n <= list_length(errors) && *(char *) list_nth(errors, n - 1) != '\0')
+		{
+			appendStringInfo(&names, ", t.e%d AS %s", n,
+							 quote_identifier(psprintf("%s_error", target->resname ? target->resname : "?column?")));
+			appendStringInfo(&columns, ", e%d %s", n, (char *) list_nth(errors, n - 1));
+		}
 	}
 	if (n == 0)
 		return NULL;
-	return psprintf("SELECT %s FROM discreet.query(%s, NULL::pg_catalog.numeric, NULL::pg_catalog.text[], "
+	return psprintf("SELECT %s FROM discreet.query(%s, NULL::pg_catalog.numeric, NULL::pg_catalog.text[], %s"
 					"as_of => NULL::pg_catalog.timestamptz) AS t(%s)",
-					names.data, quote_literal_cstr(text), columns.data);
+					names.data, quote_literal_cstr(text), errors == NIL ? "" : "with_error => true, ", columns.data);
 }
 
 /* ARRAY[discreet._parameter($1), …] */
@@ -537,7 +571,8 @@ ask_instead(Query *query)
 	bool		moved;
 	Query	   *numbered = query_tree_mutator(with_moved_clock(fold_constants(query), &moved), number_parameters,
 											  (void *) &parameters, QTW_DONT_COPY_QUERY);
-	char	   *sql = question_sql(canonical_text(numbered), query);
+	char	   *text = canonical_text(numbered);
+	char	   *sql = question_sql(text, query, error_types(query, text, list_length(parameters)));
 	ParseState *state = make_parsestate(NULL);
 	Query	   *question;
 	Query		kept = *query;
@@ -679,7 +714,8 @@ ask_guarded(Query *query)
 	list_guarded((Node *) query, &guarded);
 	if (guarded == NIL || keeps_view(query, guarded))
 		return;
-	answer_without_rows(query);
+	answer_without_rows(query, guarded);
+	read_with_errors = with_error && query->commandType == CMD_SELECT ? query : NULL;
 	guard_query(query, guarded);
 	check_view(query);
 }

@@ -36,14 +36,15 @@ GRANT EXECUTE ON FUNCTION discreet.audit_state(regclass) TO discreet_curator, di
 GRANT SELECT ON discreet.datasets, discreet.protected_tables, discreet.protected_columns, discreet.exempt_views,
     discreet.catalog
 TO discreet_curator, discreet_analyst, discreet_auditor;
--- in place of information_schema's
-GRANT SELECT ON discreet._information_tables, discreet._information_columns TO discreet_analyst;
-GRANT SELECT ON discreet.budget_status, discreet.charges, discreet.refusals, discreet.last_answer
+-- in place of information_schema's and the catalog's
+GRANT SELECT ON discreet._information_tables, discreet._information_columns, discreet._listed_tables, discreet._listed_views
+TO discreet_analyst;
+GRANT SELECT ON discreet.budget_status, discreet.charges, discreet.accuracy, discreet.refusals, discreet.last_answer
 TO discreet_curator, discreet_analyst, discreet_auditor;
 
 -- the views call these with the rights of the reader
 GRANT EXECUTE ON FUNCTION
-    discreet._catalog(), discreet._askable_tables(), discreet._askable_columns(),
+    discreet._catalog(), discreet._askable_tables(), discreet._askable_columns(), discreet._asks(oid, text, text),
     discreet._sees_all(), discreet._last_answer(), discreet._direct_readers(oid), discreet._unit_text(oid),
     discreet._relation_family(oid), discreet._sealed_twin(oid),
     discreet._zcdp_epsilon_spent(numeric, numeric)
@@ -140,7 +141,6 @@ GRANT EXECUTE ON FUNCTION
 TO discreet_curator;
 GRANT EXECUTE ON FUNCTION discreet.release_report(text) TO discreet_curator, discreet_auditor;
 GRANT SELECT ON discreet.releases TO discreet_curator, discreet_auditor;
-GRANT SELECT ON discreet.accuracy TO discreet_curator, discreet_auditor;
 GRANT EXECUTE ON FUNCTION discreet.report() TO discreet_curator;
 
 GRANT EXECUTE ON FUNCTION

@@ -63,9 +63,7 @@ TABLES = f"""
 NOISE = 4
 
 
-RESET = f"""
-    DROP OWNED BY {ANALYST} CASCADE;
-    CREATE SCHEMA IF NOT EXISTS {ANALYST} AUTHORIZATION {ANALYST};
+RESET = """
     UPDATE discreet._budget SET amount_spent = 0, delta_spent = 0;
     TRUNCATE discreet._charge, discreet._refusal, discreet._answer;
 """
@@ -74,17 +72,18 @@ RESET = f"""
 class Office:
     """The database, seen by the analyst and by a superuser."""
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
+    def __init__(self, database: Database, analyst: str = ANALYST) -> None:
+        self.database, self.analyst = database, analyst
         self.admin = database.connect()
 
     def reset(self) -> None:
         """Nothing asked, nothing spent, nothing of the analyst's own."""
-        self.admin.execute("SET client_min_messages = warning; " + RESET)
+        own = f"DROP OWNED BY {self.analyst} CASCADE; CREATE SCHEMA {self.analyst} AUTHORIZATION {self.analyst};"
+        self.admin.execute(f"SET client_min_messages = warning; {own} {RESET}".encode())
 
     @property
     def dsn(self) -> str:
-        return self.database.dsn(ANALYST)
+        return self.database.dsn(self.analyst)
 
     def truth(self, query: str, parameters: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
         return self.admin.execute(query, parameters).fetchall()

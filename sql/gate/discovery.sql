@@ -1,6 +1,6 @@
 -- What tools are told of tables that can be asked about. information_schema lists what a role holds a privilege on, and there is
 -- none that would tell nothing: REFERENCES tells who is there, INSERT which keys are taken, UPDATE how many rows match. So
--- extension/gate_discovery.c reads two views of ours in place of its tables and columns, for analysts.
+-- extension/gate_discovery.c reads views of ours in place of some of the catalog's, for analysts.
 
 -- discreet._askable: the tables that the caller may ask about and holds no privilege on.
 CREATE FUNCTION discreet._askable()
@@ -78,6 +78,34 @@ CREATE VIEW discreet._information_columns AS
 SELECT c.* FROM information_schema.columns c WHERE NOT (c.table_schema = 'discreet' AND c.table_name LIKE '\_%')
 UNION ALL SELECT c.* FROM discreet._askable_columns() c;
 COMMENT ON VIEW discreet._information_columns IS 'What analysts read in place of information_schema.columns.';
+
+-- discreet._listed_tables, discreet._listed_views: what analysts read in place of pg_tables and pg_views, without our internal ones.
+CREATE VIEW discreet._listed_tables AS
+SELECT t.* FROM pg_catalog.pg_tables t WHERE NOT (t.schemaname = 'discreet' AND t.tablename LIKE '\_%');
+COMMENT ON VIEW discreet._listed_tables IS 'What analysts read in place of pg_tables.';
+CREATE VIEW discreet._listed_views AS
+SELECT v.* FROM pg_catalog.pg_views v WHERE NOT (v.schemaname = 'discreet' AND v.viewname LIKE '\_%');
+COMMENT ON VIEW discreet._listed_views IS 'What analysts read in place of pg_views.';
+
+-- discreet._asks: whether a table is listed for its reader because of what the caller may ask; asker: a role that is asked for by name.
+CREATE FUNCTION discreet._asks(relation oid, privilege text, asker text)
+RETURNS boolean
+LANGUAGE plpgsql
+STABLE
+PARALLEL RESTRICTED
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+#variable_conflict use_column
+BEGIN
+    RETURN lower(btrim($2)) = 'select'
+       AND EXISTS (SELECT FROM discreet._protected_table p WHERE p.relation = $1)
+       AND COALESCE($3 = pg_get_userbyid(discreet._caller()), true)
+       AND $1 IN (SELECT a.relation FROM discreet._askable() a);
+END
+$plpgsql$;
+COMMENT ON FUNCTION discreet._asks(oid, text, text) IS
+'Whether listings by privilege show a table to the caller, who may ask about it.';
 
 -- discreet._bound_text: a bound as the type of its column is written.
 CREATE FUNCTION discreet._bound_text(bound numeric, type oid)

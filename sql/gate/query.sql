@@ -101,6 +101,19 @@ AS 'answer_columns';
 COMMENT ON FUNCTION discreet._answer_columns(text, numeric) IS
 'The columns of an answer at an epsilon as a column definition list. Nothing is spent.';
 
+-- discreet._error_types: for a question in plain SQL with so many parameters, the types of the columns of errors beside its columns, with ; between them;
+-- of an exact column it is empty. Nothing is spent.
+CREATE FUNCTION discreet._error_types(sql text, parameters int)
+RETURNS text
+LANGUAGE discreet_worker
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+/* @PINNED_SETTINGS@ */
+AS 'error_types';
+COMMENT ON FUNCTION discreet._error_types(text, int) IS
+'The types of the columns of errors beside the columns of an answer. Nothing is spent.';
+
 -- discreet.create_view: makes a plain view over query(), for tools that know only tables; it belongs to the caller.
 -- every: now() is that moment at which the last step of this length began, so that the view is paid once in each.
 CREATE FUNCTION discreet.create_view(view_name text, sql text, epsilon numeric DEFAULT NULL, every interval DEFAULT NULL)

@@ -90,20 +90,23 @@ BEGIN
     SELECT decode(m->>'key', 'hex'), request->>'dataset', discreet._answers_epoch(request->>'dataset'), m->'answer'
     FROM jsonb_array_elements(request->'measurements') m ORDER BY 1
     ON CONFLICT (key) DO UPDATE SET answer = excluded.answer, epoch = excluded.epoch, at = excluded.at;
-    INSERT INTO discreet._accuracy (dataset, column_name, kind, numbers, half_width, relative)
+    INSERT INTO discreet._accuracy (dataset, column_name, kind, numbers, half_width, relative, role, label)
     SELECT request->>'dataset', a->>'column', a->>'kind', (a->>'numbers')::int, (a->>'half_width')::numeric,
-           (a->>'relative')::numeric
+           (a->>'relative')::numeric, request->>'role', (request->>'label')::bigint
     FROM jsonb_array_elements(request->'accuracy') a;
     RETURN '{}';
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_store(jsonb) IS 'Keeps measurements, so that they need not be paid twice, and how exact the answer is.';
 
--- discreet.accuracy: how exact answers were.
+-- discreet.accuracy: how exact answers were, to an analyst the own ones.
 CREATE VIEW discreet.accuracy WITH (security_barrier) AS
-SELECT a.at, a.dataset, a.column_name, a.kind, a.numbers, a.half_width, a.relative FROM discreet._accuracy a;
+SELECT a.at, a.dataset, a.column_name, a.kind, a.numbers, a.half_width, a.relative, a.role
+FROM discreet._accuracy a
+WHERE discreet._sees_all()
+   OR (a.role = session_user AND (a.label IS NULL OR (a.label & ~discreet._label_bits(discreet._label(NULL))) = 0));
 COMMENT ON VIEW discreet.accuracy IS
-'How exact the noisy columns of answers were: the median of their 95 % half-widths, also as a share of the numbers.';
+'How exact the noisy columns of answers were: the median of their 95 % half-widths, also as a share of the numbers; an analyst sees the own ones.';
 
 -- discreet._drop_answers: a changed protection is another policy, under which nothing was answered yet.
 CREATE FUNCTION discreet._drop_answers()

@@ -25,7 +25,9 @@ CREATE TABLE discreet._accuracy (
     kind        text NOT NULL,
     numbers     int NOT NULL,
     half_width  numeric NOT NULL,
-    relative    numeric
+    relative    numeric,
+    role        name,
+    label       bigint
 );
 COMMENT ON TABLE discreet._accuracy IS 'How exact the noisy columns of answers were.';
 SELECT pg_catalog.pg_extension_config_dump('discreet._accuracy', '');

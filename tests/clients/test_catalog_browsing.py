@@ -39,7 +39,7 @@ BROWSING = {
         SELECT con.conname, pkn.nspname, pkc.relname, fkc.relname, generate_series(1, array_upper(con.conkey, 1))
         FROM pg_constraint con JOIN pg_class pkc ON pkc.oid = con.confrelid
         JOIN pg_class fkc ON fkc.oid = con.conrelid
-        JOIN pg_namespace pkn ON pkn.oid = pkc.relnamespace WHERE con.contype = 'f'""",
+        JOIN pg_namespace pkn ON pkn.oid = pkc.relnamespace WHERE con.contype = 'f' AND pkn.nspname = 'hr'""",
     "indexes": """
         SELECT ct.relname, ci.relname, pg_get_indexdef(i.indexrelid), i.indisunique, am.amname
         FROM pg_class ct JOIN pg_index i ON ct.oid = i.indrelid JOIN pg_class ci ON ci.oid = i.indexrelid

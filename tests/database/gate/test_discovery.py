@@ -72,11 +72,65 @@ def test_a_schema_that_cannot_be_used_is_not_listed(staging: Staging) -> None:
     assert not PEOPLE & listed(staging.ana)
 
 
-def test_the_tables_of_the_extension_itself_are_not_listed(staging: Staging) -> None:
-    internal = (
-        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'discreet' AND table_name LIKE '\\_%'"
-    )
-    assert listed(staging.ana, internal) <= {"_information_tables", "_information_columns"}
+INTERNAL = (
+    "SELECT table_name FROM information_schema.tables WHERE table_schema = 'discreet' AND table_name LIKE '\\_%'",
+    "SELECT tablename FROM pg_tables WHERE schemaname = 'discreet'",
+    "SELECT viewname FROM pg_views WHERE schemaname = 'discreet' AND viewname LIKE '\\_%'",
+    "SELECT relname FROM pg_class WHERE relnamespace = 'discreet'::regnamespace AND relname LIKE '\\_%'",
+    "SELECT n.nspname FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = '_charge' "
+    "WHERE n.nspname = 'discreet' AND c.oid IS NOT NULL",
+    "SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relname LIKE '\\_charge%'",
+    "WITH c AS (SELECT * FROM pg_class) SELECT relname FROM c WHERE relname = '_budget'",
+)
+
+
+@pytest.mark.parametrize("query", INTERNAL)
+def test_the_tables_of_the_extension_itself_are_not_listed(staging: Staging, query: str) -> None:
+    assert listed(staging.ana, query) == set()
+    assert listed(staging.admin, query)
+
+
+def test_public_views_and_other_tables_stay_in_the_catalog(staging: Staging) -> None:
+    shown = "SELECT relname FROM pg_class WHERE relnamespace = 'discreet'::regnamespace AND relkind = 'v'"
+    assert listed(staging.ana, shown) >= {"charges", "catalog", "last_answer"}
+    staging.ana.execute("CREATE TABLE mine._own (a int)")
+    assert listed(staging.ana, "SELECT relname FROM pg_class WHERE relname = '_own'") == {"_own"}
+
+
+OF_SHOP = "WHERE relnamespace = 'shop'::regnamespace AND relkind = 'r'"
+LISTINGS = (
+    f"SELECT relname FROM pg_class {OF_SHOP} AND has_table_privilege(oid, 'SELECT')",
+    "SELECT tablename FROM pg_tables WHERE schemaname = 'shop' "
+    "AND has_table_privilege(schemaname || '.' || tablename, 'select')",
+    "SELECT t.t FROM (SELECT tablename AS t FROM pg_tables WHERE schemaname = 'shop') t, pg_namespace n "
+    "WHERE n.nspname = 'shop' AND has_any_column_privilege(current_user, n.nspname || '.' || t.t, 'select')",
+    f"SELECT relname FROM pg_class c {OF_SHOP} AND has_any_column_privilege(c.oid, ' Select ')",
+)
+
+
+@pytest.mark.parametrize("query", LISTINGS)
+def test_listings_by_privilege_show_what_can_be_asked_about(staging: Staging, query: str) -> None:
+    bob = staging.database.connect(staging.other)
+    assert not PEOPLE & listed(bob, query)
+    assert listed(staging.ana, query) >= PEOPLE
+    staging.admin.execute("SELECT discreet.revoke_budget('customers', %s)", (staging.role,))
+    assert not PEOPLE & listed(staging.ana, query)
+
+
+def test_no_other_privilege_and_nobody_elses_is_shown(staging: Staging) -> None:
+    for privilege in ("insert", "update", "delete", "references", "select with grant option", "select, insert"):
+        rows = f"SELECT relname FROM pg_class WHERE relname = 'customer' AND has_table_privilege(oid, '{privilege}')"
+        assert listed(staging.ana, rows) == set(), privilege
+    of_bob = f"SELECT relname FROM pg_class {OF_SHOP} AND has_table_privilege('{staging.other}', oid, 'select')"
+    assert not PEOPLE & listed(staging.ana, of_bob)
+
+
+def test_outside_of_listings_privileges_are_what_they_are(staging: Staging) -> None:
+    assert staging.ana.execute("SELECT has_table_privilege('shop.customer', 'select')").fetchone() == (False,)
+    with staging.free():
+        count = staging.ana.execute("SELECT count(*) FROM pg_class WHERE has_table_privilege(oid, 'select')").fetchone()
+        assert count is not None
+        assert count[0] > 100
 
 
 def test_views_keep_the_name_that_was_written(staging: Staging) -> None:

@@ -8,6 +8,7 @@ import pytest
 from dev.cluster import Cluster
 from tests.database.gate.staging import Staging, refusal, staged
 from tests.databases import MakeRole
+from tests.messages import notices
 
 SHOWN = ["customer_id", "country_id", "balance", "segment", "phone"]
 
@@ -77,6 +78,37 @@ def test_inserting_what_has_no_rows_keeps_all_columns(staging: Staging) -> None:
 def test_rows_themselves_are_refused(staging: Staging, rows: str) -> None:
     with staging.free():
         assert refusal(staging.ana, rows) in ("DP001", "DP002")
+
+
+PREVIEWS = [
+    "SELECT * FROM shop.customer LIMIT 100",
+    "SELECT * FROM shop.customer ORDER BY balance DESC OFFSET 0 FETCH NEXT 10 ROWS ONLY",
+    "SELECT q.* FROM (SELECT * FROM shop.customer) q LIMIT 5",
+    "WITH q AS (SELECT * FROM shop.customer) SELECT * FROM q LIMIT 1",
+]
+
+
+@pytest.mark.parametrize("preview", PREVIEWS)
+def test_rows_under_a_limit_come_as_columns_where_the_session_wants_it(staging: Staging, preview: str) -> None:
+    with staging.free():
+        assert refusal(staging.ana, preview) in ("DP001", "DP002")
+        staging.ana.execute("SET discreet.empty_previews = on")
+        told = notices(staging.ana)
+        assert staging.columns(preview) == SHOWN
+        assert "rows of people are not shown" in str(told[-1])
+        assert staging.ana.execute(preview.encode()).fetchall() == []
+
+
+def test_only_rows_of_people_are_left_out_of_previews(staging: Staging) -> None:
+    staging.ana.execute("SET discreet.empty_previews = on")
+    with staging.free():
+        assert refusal(staging.ana, "SELECT * FROM shop.customer") in ("DP001", "DP002")
+        assert len(staging.ana.execute("SELECT DISTINCT segment FROM shop.customer LIMIT 5").fetchall()) == 2
+        assert len(staging.ana.execute("SELECT * FROM shop.region LIMIT 2").fetchall()) == 2
+    grouped = "SELECT * FROM (SELECT segment, count(*) FROM shop.customer GROUP BY 1) q LIMIT 5"
+    assert len(staging.ana.execute(grouped.encode()).fetchall()) == 2
+    assert len(staging.ana.execute("SELECT segment, count(*) FROM shop.customer GROUP BY 1 LIMIT 1").fetchall()) == 1
+    assert staging.ana.execute("SELECT count(*) FROM shop.customer LIMIT 1").fetchall()
 
 
 UNUSED = [

@@ -38,12 +38,14 @@ EXPECTED = """
  -       r       r       r       -       -       catalog
  -       r       -       -       -       -       _information_tables
  -       r       -       -       -       -       _information_columns
+ -       r       -       -       -       -       _listed_tables
+ -       r       -       -       -       -       _listed_views
  -       r       r       r       -       -       exempt_views
  -       r       r       r       -       -       budget_status
  -       r       r       r       -       -       last_answer
  -       r       r       r       -       -       charges
  -       r       r       r       -       -       refusals
- -       -       r       r       -       -       accuracy
+ -       r       r       r       -       -       accuracy
  -       -       X       -       -       -       report()
 
  asking
@@ -263,6 +265,7 @@ EXPECTED = """
  -       X       X       X       -       -       _catalog()
  -       X       X       X       -       -       _askable_tables()
  -       X       X       X       -       -       _askable_columns()
+ -       X       X       X       -       -       _asks()
  -       -       -       -       -       X       _ledger_create_dataset()
  -       -       -       -       -       X       _ledger_charge_curation()
  -       -       -       -       -       X       _ledger_charge_question()
@@ -390,6 +393,7 @@ EXPECTED = """
  -       -       -       -       -       -       _shortage()
  -       -       -       -       -       -       _check_questions()
  -       -       -       -       -       -       _check_view()
+ -       -       -       -       -       -       _error_types()
  -       -       -       -       -       -       _is_hidden()
  -       -       -       -       -       -       _askable()
  -       -       -       -       -       -       _bound_text()

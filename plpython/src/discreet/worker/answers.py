@@ -10,6 +10,7 @@ from discreet.core.errors import DiscreetError, DuplicateCursorError, InvalidPar
 from discreet.core.quoting import identifier, literal
 from discreet.gate.column_names import LONGEST_NAME
 from discreet.gate.finish import Answered, rows_sql
+from discreet.gate.plan import Plan
 from discreet.gate.wish import Wish
 from discreet.worker.asker import Asker
 from discreet.worker.gate import answered, understood
@@ -58,12 +59,36 @@ def columns(session: Session, sql: str) -> list[tuple[str, str]]:
     asker = Asker(session)
     with asker.own_search_path() as path:
         plan = understood(asker, TextQuestion(asker, path, Asking(sql, Wish(with_error=asker.wants_errors)))).plan
-        empty = session.execute(Statement(rows_sql(plan), ("jsonb",)), ["[]"])
-        types = [
-            run(session, "SELECT pg_catalog.format_type(:type::oid, NULL) AS name", type=oid)[0]["name"]
-            for oid in empty.coltypes()
+        return list(zip(plan.output, column_types(session, plan), strict=True))
+
+
+def types_of_errors(session: Session, sql: str, parameters: int) -> list[str]:
+    """The type of the column of errors beside each column of the answer, empty where it is exact; nothing is asked.
+
+    A question that is refused has none: it is refused when it is asked. The values of parameters change no column.
+    """
+    asker = Asker(session)
+    wish = Wish(parameters=(None,) * parameters, with_error=True)
+    with asker.own_search_path() as path:
+        try:
+            plan = understood(asker, TextQuestion(asker, path, Asking(sql, wish))).plan
+        except DiscreetError:
+            return []
+        if not isinstance(plan, Plan):
+            return []
+        types = iter(column_types(session, plan))
+        # each type is that of a column, or follows it as that of its error
+        return [
+            next(types) and "" if part.exact else next(types) and next(types) for part in plan.levels[-1].dependences
         ]
-        return list(zip(plan.output, types, strict=True))
+
+
+def column_types(session: Session, plan: Answered) -> list[str]:
+    empty = session.execute(Statement(rows_sql(plan), ("jsonb",)), ["[]"])
+    return [
+        run(session, "SELECT pg_catalog.format_type(:type::oid, NULL) AS name", type=oid)[0]["name"]
+        for oid in empty.coltypes()
+    ]
 
 
 def lint(session: Session, sql: str) -> list[tuple[str, str, str]]:

@@ -16,7 +16,7 @@ from discreet.dp.wire import released
 from discreet.gate.column_names import unique_names
 from discreet.gate.finish import finished_sql, json_sql
 from discreet.gate.wish import Wish, wish_of
-from discreet.worker.answers import answer, columns, lint, open_cursor
+from discreet.worker.answers import answer, columns, lint, open_cursor, types_of_errors
 from discreet.worker.asker import Asker
 from discreet.worker.audit_history import audit_state
 from discreet.worker.explain import explain, explain_text
@@ -70,6 +70,10 @@ def answer_columns(session: Session, sql: str, epsilon: Decimal | None) -> list[
     return [[", ".join(f"{identifier(name)} {type_name}" for name, type_name in shown)]]
 
 
+def error_types(session: Session, sql: str, parameters: int) -> list[Texts]:
+    return [[";".join(types_of_errors(session, sql, parameters))]]
+
+
 def suggest_bounds(
     session: Session, relation: str | None, column_name: str | None, epsilon: Decimal | None
 ) -> list[Texts]:
@@ -118,6 +122,7 @@ ENTRIES: Mapping[str, Callable[..., Sequence[Texts] | Finish]] = {
     "query_json": query_json,
     "ask": ask,
     "answer_columns": answer_columns,
+    "error_types": error_types,
     "suggest_bounds": suggest_bounds,
     "suggest_rows": suggest_rows,
     "synthesize": synthesize,

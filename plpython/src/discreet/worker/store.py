@@ -91,5 +91,5 @@ def keep(asker: Asker, asked: Asked, due: Asked, drawn: list[Released], rows: Ro
         key: {"key": key, "answer": written(due.plan, due.terms[place], measurement, drawn[place][measurement])}
         for (measurement, place), key in store_keys(due.plan, asked.declared).items()
     }
-    request = {"dataset": asked.plan.dataset.name, "measurements": list(entries.values()), "accuracy": exact}
-    asker.ledger("store", request)
+    kept = {"measurements": list(entries.values()), "accuracy": exact}
+    asker.ledger("store", {"role": asker.user, "dataset": asked.plan.dataset.name} | kept)

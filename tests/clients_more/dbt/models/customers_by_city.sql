@@ -1,0 +1,1 @@
+select city, count(*) as customers, avg(rating) as rating from {{ ref('stg_customer') }} group by city
