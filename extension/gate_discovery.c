@@ -130,37 +130,49 @@ or_may_ask(Node *node, void *context)
 	return (Node *) makeBoolExpr(OR_EXPR, list_make2(node, asks), -1);
 }
 
+/* What a statement reads of the catalog: the catalog's own tables and views, and nothing else, have such numbers. */
 static bool
-show_in(Node *node, void *context)
+shows_catalog(Node *node, void *context)
 {
-	Query	   *query;
-	bool		reads_catalog = false;
+	ListCell   *cell;
+	bool		reads = false;
 
 	if (node == NULL || !IsA(node, Query))
-		return node == NULL ? false : expression_tree_walker(node, show_in, context);
-	query = (Query *) node;
-	for (int place = 1; place <= list_length(query->rtable); place++)
+		return node != NULL && expression_tree_walker(node, shows_catalog, context);
+	foreach(cell, ((Query *) node)->rtable)
 	{
-		RangeTblEntry *entry = list_nth_node(RangeTblEntry, query->rtable, place - 1);
+		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
 
-		/* the catalog's own tables and views, and nothing else, have such numbers */
 		if (entry->rtekind != RTE_RELATION || entry->relid >= FirstNormalObjectId)
 			continue;
-		reads_catalog = true;
+		reads = true;
 		if (entry->relkind == RELKIND_VIEW)
-			read_in_place(query, entry);
+			read_in_place((Query *) node, entry);
 		else if (entry->relid == RelationRelationId)
-			leave_out_internal(entry, place);
+			leave_out_internal(entry, foreach_current_index(cell) + 1);
 	}
-	if (reads_catalog && query->commandType == CMD_SELECT)
-		(void) query_tree_mutator(query, or_may_ask, NULL,
-								  QTW_DONT_COPY_QUERY | QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
-	return query_tree_walker(query, show_in, context, 0);
+	/* all parts are come to */
+	*(bool *) context |= reads;
+	return query_tree_walker((Query *) node, shows_catalog, context, 0);
+}
+
+static bool
+show_by_privilege(Node *node, void *context)
+{
+	if (node == NULL || !IsA(node, Query))
+		return node != NULL && expression_tree_walker(node, show_by_privilege, context);
+	(void) query_tree_mutator((Query *) node, or_may_ask, NULL,
+							  QTW_DONT_COPY_QUERY | QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
+	return query_tree_walker((Query *) node, show_by_privilege, context, 0);
 }
 
 /* Of a query of an analyst. */
 void
 show_askable(Query *query)
 {
-	(void) show_in((Node *) query, NULL);
+	bool		reads_catalog = false;
+
+	(void) shows_catalog((Node *) query, &reads_catalog);
+	if (reads_catalog && query->commandType == CMD_SELECT)
+		(void) show_by_privilege((Node *) query, NULL);
 }
