@@ -4,9 +4,9 @@
  *
  * - some views of the catalog are read in place by views of the extension, of the same columns. Those of information_schema list what
  *   can be asked about as well; all that they add is in pg_catalog for everybody;
- * - has_table_privilege() and has_any_column_privilege() of a query that reads the catalog are true for 'select' where the caller
+ * - has_table_privilege() and has_any_column_privilege() of a statement that reads the catalog are true for 'select' where the caller
  *   may ask: tools list by them what they offer. Elsewhere they say what PostgreSQL says;
- * - pg_class has no rows for the internal tables of the extension, which would be most of a listing.
+ * - pg_class beside pg_namespace has no rows for the internal tables of the extension, which would be most of a listing.
  *
  * Nothing of this is a privilege. Views that analysts make keep the names that were written.
  */
@@ -16,6 +16,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -85,8 +86,11 @@ leave_out_internal(RangeTblEntry *entry, int place)
 static Node *
 listed_relation(FuncExpr *call, Node **asker)
 {
-	Node	   *relation = list_length(call->args) == 3 ? lsecond(call->args) : linitial(call->args);
+	Node	   *relation;
 
+	if (list_length(call->args) < 2)
+		return NULL;
+	relation = list_length(call->args) == 3 ? lsecond(call->args) : linitial(call->args);
 	*asker = list_length(call->args) == 3 ? linitial(call->args) : NULL;
 	switch (call->funcid)
 	{
@@ -130,6 +134,19 @@ or_may_ask(Node *node, void *context)
 	return (Node *) makeBoolExpr(OR_EXPR, list_make2(node, asks), -1);
 }
 
+/* Whether a query lists relations by the names of schemas, as tools do for people. pg_dump does not, and wants all of pg_class. */
+static bool
+names_schemas(Query *query)
+{
+	ListCell   *cell;
+
+	foreach(cell, query->rtable)
+		if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_RELATION &&
+			lfirst_node(RangeTblEntry, cell)->relid == NamespaceRelationId)
+			return true;
+	return false;
+}
+
 /* What a statement reads of the catalog: the catalog's own tables and views, and nothing else, have such numbers. */
 static bool
 shows_catalog(Node *node, void *context)
@@ -148,7 +165,7 @@ shows_catalog(Node *node, void *context)
 		reads = true;
 		if (entry->relkind == RELKIND_VIEW)
 			read_in_place((Query *) node, entry);
-		else if (entry->relid == RelationRelationId)
+		else if (entry->relid == RelationRelationId && names_schemas((Query *) node))
 			leave_out_internal(entry, foreach_current_index(cell) + 1);
 	}
 	/* all parts are come to */

@@ -4,6 +4,8 @@
 DELETE FROM discreet._answer;
 ALTER TABLE discreet._answer ADD COLUMN epoch bigint NOT NULL;
 
+ALTER TABLE discreet._accuracy ADD COLUMN role name, ADD COLUMN label bigint;
+
 ALTER TABLE discreet._budget DROP CONSTRAINT _budget_pkey, ADD PRIMARY KEY (role, dataset);
 ALTER TABLE discreet._label_spent DROP CONSTRAINT _label_spent_pkey, ADD PRIMARY KEY (role, dataset, label);
 
