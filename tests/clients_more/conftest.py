@@ -70,5 +70,6 @@ def run(shop: Office, command: list[str], cwd: Path | None = None, **more: str) 
 
 
 def played(shop: Office, command: list[str], phase: str, **more: str) -> dict[str, object]:
-    told: dict[str, object] = json.loads(run(shop, [*command, phase], None, **more).strip().splitlines()[-1])
+    printed = run(shop, [*command, phase], None, **more)
+    told: dict[str, object] = json.loads(next(line for line in reversed(printed.splitlines()) if line[:1] == "{"))
     return told

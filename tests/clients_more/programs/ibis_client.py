@@ -25,7 +25,7 @@ play(
     ask={
         "count": lambda: int(customer.count().execute()),
         "groups": lambda: (
-            customer.group_by("city").agg(n=customer.count(), mean=customer.rating.mean()).to_polars().rows()
+            customer.group_by("city").agg(n=customer.count(), mean=customer.rating.mean()).execute().to_dict("records")
         ),
         "mutate": lambda: len(
             customer.mutate(old=customer.rating > 3).group_by("old").agg(n=lambda t: t.count()).execute()

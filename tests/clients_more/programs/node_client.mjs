@@ -46,7 +46,7 @@ const tools = {
     const purchase = store.table("purchase", { customerId: integer("customer_id"), bought: timestamp(), amount: numeric() });
     return {
       end: () => sql.end(),
-      look: { columns: () => db.select().from(customer).limit(0) },
+      look: { columns: () => db.select().from(customer).where(raw`0 = 1`) },
       ask: {
         count: () => db.$count(customer),
         groups: () => db.select({ city: customer.city, n: count(), mean: avg(customer.rating) }).from(customer).where(gt(customer.rating, 1)).groupBy(customer.city),

@@ -4,7 +4,7 @@ import os
 from decimal import Decimal
 
 from phases import play
-from sqlmodel import Field, Session, SQLModel, create_engine, func, select
+from sqlmodel import Field, Session, SQLModel, create_engine, func, select, text
 
 where = f"host={os.environ['PGHOST']}&port={os.environ['PGPORT']}"
 engine = create_engine(f"postgresql+psycopg://{os.environ['PGUSER']}@/store?{where}")
@@ -32,7 +32,7 @@ def asked(statement: object) -> object:
 
 BY_CITY = select(Customer.city, func.count(Customer.id), func.avg(Customer.rating)).group_by(Customer.city)
 play(
-    look={"columns": lambda: asked(select(Customer).limit(0))},
+    look={"columns": lambda: asked(select(Customer).where(text("0 = 1")))},
     ask={
         "count": lambda: asked(select(func.count()).select_from(Customer)),
         "groups": lambda: asked(BY_CITY.where(Customer.active).order_by(Customer.city)),
