@@ -136,7 +136,7 @@ def superset(store_database: Office, tmp_path_factory: pytest.TempPathFactory) -
     with (folder / "log").open("w") as log:
         server = subprocess.Popen([PROGRAM, "run", "-p", str(port)], env=variables, stdout=log, stderr=log)
     try:
-        api = Superset(f"http://127.0.0.1:{port}")
+        api = Superset(f"http://localhost:{port}")
         deadline = time.monotonic() + 300
         while not api.is_up():
             if server.poll() is not None or time.monotonic() > deadline:
