@@ -11,8 +11,8 @@ GRANT EXECUTE ON FUNCTION discreet.check_installation(), discreet.selftest() TO 
 
 -- curators declare what is protected, and who may ask
 GRANT EXECUTE ON FUNCTION
-    discreet.create_dataset(text, numeric, numeric, text, text, interval, interval, numeric),
-    discreet.protect(regclass, text, text, numeric, numeric, text, int, int, numeric, numeric, numeric, int, text, int),
+    discreet.create_dataset(text, numeric, numeric, text, text, interval, interval, numeric, interval, numeric),
+    discreet.protect(regclass, text, text, numeric, numeric, text, int, int, numeric, numeric, numeric, int, text, int, text),
     discreet.alter_protection(regclass, int, int, int, numeric, numeric),
     discreet.propose(text, text[]),
     discreet.adopt(text, numeric, numeric, text[], numeric),
@@ -21,7 +21,7 @@ GRANT EXECUTE ON FUNCTION
     discreet.describe_column(regclass, name, timestamptz, timestamptz, text[], text, text),
     discreet.describe_column(regclass, name, text, text, text[], text, text),
     discreet.unprotect(regclass),
-    discreet.grant_budget(text, regrole, numeric, numeric),
+    discreet.grant_budget(text, regrole, numeric, numeric, boolean),
     discreet.revoke_budget(text, regrole),
     discreet.exempt_view(regclass, boolean),
     discreet.set_personal_budget(regclass, text, numeric),
@@ -47,7 +47,8 @@ GRANT EXECUTE ON FUNCTION
     discreet._catalog(), discreet._askable_tables(), discreet._askable_columns(), discreet._asks(oid, text, text),
     discreet._sees_all(), discreet._last_answer(), discreet._direct_readers(oid), discreet._unit_text(oid),
     discreet._relation_family(oid), discreet._sealed_twin(oid),
-    discreet._zcdp_epsilon_spent(numeric, numeric)
+    discreet._zcdp_epsilon_spent(numeric, numeric),
+    discreet._period_name(date), discreet._periods_of(jsonb)
 TO discreet_curator, discreet_analyst, discreet_auditor;
 
 -- arithmetic of privacy reads nothing and spends nothing
@@ -153,6 +154,7 @@ GRANT EXECUTE ON FUNCTION
     discreet._ledger_charge_question(jsonb),
     discreet._ledger_charge_curation(jsonb),
     discreet._ledger_create_dataset(jsonb),
+    discreet._ledger_opened(jsonb),
     discreet._ledger_left(jsonb),
     discreet._ledger_shortage(jsonb),
     discreet._ledger_store(jsonb),
@@ -231,7 +233,10 @@ GRANT EXECUTE ON FUNCTION
     discreet._personal_count("any", boolean),
     discreet._personal_paid("any"),
     discreet._person("any", oid, xid, tid, bigint),
-    discreet._query_set(uuid)
+    discreet._query_set(uuid),
+    -- whoever updates a row, or adds a partition, of a table with a time
+    discreet._period_begin(timestamp, interval),
+    discreet._refuse_other_period()
 TO PUBLIC;
 
 -- microdata: pure functions, and such as ask for the secret they are given

@@ -11,7 +11,18 @@ ALTER TABLE discreet._label_spent DROP CONSTRAINT _label_spent_pkey, ADD PRIMARY
 
 ALTER TABLE discreet._clearance ADD COLUMN write_from bigint NOT NULL DEFAULT 0 CHECK ((write_from & ~label) = 0);
 
-ALTER TABLE discreet._dataset ADD COLUMN diagnose numeric NOT NULL DEFAULT 0 CHECK (diagnose >= 0 AND diagnose < 1);
+ALTER TABLE discreet._budget ADD COLUMN forever boolean NOT NULL DEFAULT false;
+
+ALTER TABLE discreet._dataset
+    ADD COLUMN diagnose numeric NOT NULL DEFAULT 0 CHECK (diagnose >= 0 AND diagnose < 1),
+    ADD COLUMN period interval CHECK (
+        period IN (pg_catalog.make_interval(months => (extract(year FROM period) * 12 + extract(month FROM period))::int),
+                   pg_catalog.make_interval(days => extract(day FROM period)::int))
+        AND period > '0' AND (extract(day FROM period) = 0 OR extract(year FROM period) * 12 + extract(month FROM period) = 0)),
+    ADD COLUMN lifetime_epsilon numeric CHECK (lifetime_epsilon > 0 AND lifetime_epsilon < 'Infinity'),
+    ADD COLUMN lifetime_amount numeric CHECK (lifetime_amount >= 0 AND lifetime_amount < 'Infinity'),
+    ADD CHECK ((period IS NULL) = (lifetime_epsilon IS NULL) AND (period IS NULL) = (lifetime_amount IS NULL)),
+    ADD CHECK (period IS NULL OR neighbours = 'unbounded');
 
 ALTER TABLE discreet._protected_column ADD COLUMN others text CHECK (others IS NULL OR categories IS NOT NULL);
 
@@ -21,7 +32,11 @@ ALTER TABLE discreet._protected_table
     ADD COLUMN parent_key_attnum int2,
     ALTER max_groups DROP NOT NULL,
     ADD CHECK (policy = 'noisy' OR parent IS NULL),
-    ADD CHECK ((parent IS NULL) = (parent_key IS NULL) AND (parent IS NULL) = (parent_key_attnum IS NULL));
+    ADD CHECK ((parent IS NULL) = (parent_key IS NULL) AND (parent IS NULL) = (parent_key_attnum IS NULL)),
+    ADD COLUMN "time" name,
+    ADD COLUMN time_attnum int2,
+    ADD CHECK (("time" IS NULL) = (time_attnum IS NULL) AND (policy = 'noisy' OR "time" IS NULL));
+ALTER TABLE discreet._past_protection ADD COLUMN "time" name, ADD COLUMN time_attnum int2;
 
 -- views of multilevel tables, which are made anew below, call nothing of 0.1.0 until then
 CREATE FUNCTION discreet._outside_update(statement text)

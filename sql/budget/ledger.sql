@@ -247,6 +247,11 @@ BEGIN
     IF label IS NULL THEN
         PERFORM FROM discreet._dataset d WHERE d.dataset = $1 FOR NO KEY UPDATE;
     END IF;
+    IF EXISTS (SELECT FROM discreet._dataset d WHERE d.dataset = $1 AND d.period IS NOT NULL) THEN
+        -- what does not say which rows it reads is paid by no period
+        RETURN jsonb_build_object('message', format('dataset %I has periods, from which only questions of the gate are paid', $1),
+                                  'hint', 'Ask in plain SQL, or by discreet.query().');
+    END IF;
     IF (label IS NOT NULL) <> discreet._is_multilevel($1) THEN
         RETURN jsonb_build_object('message', format('the tables of dataset %I have got labels, or lost them, meanwhile', $1),
                                   'hint', 'Ask again.');
@@ -353,14 +358,17 @@ AS $sql$
         FROM ledger d LEFT JOIN link l USING (dataset, label)
         GROUP BY d.dataset, d.label)
     SELECT c.dataset, c.charges,
-           c.first_bad IS NULL AND b.dataset IS NOT NULL AND c.amount = b.amount AND c.delta = b.delta, c.first_bad,
+           c.first_bad IS NULL AND b.dataset IS NOT NULL AND c.amount = b.amount AND c.delta = b.delta AND p.differs IS NULL,
+           c.first_bad,
            CASE WHEN c.first_bad IS NOT NULL THEN 'charge ' || c.first_bad || ' does not fit the one before it'
                 WHEN b.dataset IS NULL THEN 'the limit of the dataset is missing'
                 WHEN c.amount <> b.amount THEN 'the charges add up to ' || c.amount || ', but ' || b.amount || ' is spent'
                 WHEN c.delta <> b.delta THEN 'the deltas add up to ' || c.delta || ', but ' || b.delta || ' is spent'
+                WHEN p.differs IS NOT NULL THEN 'the charges of period ' || p.differs || ' do not add up to what is spent in it'
                 ELSE 'every charge fits the one before it' END,
            c.head, CASE WHEN c.label >= 0 THEN discreet._label(c.label) END
     FROM chain c LEFT JOIN spent b USING (dataset, label)
+    LEFT JOIN LATERAL discreet._period_that_differs(c.dataset) AS p(differs) ON c.label < 0
     UNION ALL
     SELECT NULL, count(*), bool_and(l.fits), min(l.id) FILTER (WHERE NOT l.fits),
            CASE WHEN bool_and(l.fits) THEN 'every event of multilevel tables fits the one before it'

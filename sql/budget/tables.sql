@@ -10,6 +10,8 @@ CREATE TABLE discreet._budget (
     amount_limit  numeric NOT NULL CHECK (amount_limit >= 0 AND amount_limit < 'Infinity'),
     amount_spent  numeric NOT NULL DEFAULT 0 CHECK (amount_spent >= 0 AND amount_spent < 'Infinity'),
     delta_spent   numeric NOT NULL DEFAULT 0 CHECK (delta_spent >= 0 AND delta_spent < 'Infinity'),
+    -- in a dataset with periods, whether the limit is for all periods together
+    forever       boolean NOT NULL DEFAULT false,
     PRIMARY KEY (role, dataset)
 );
 COMMENT ON TABLE discreet._budget IS 'Limits per dataset (role 0) and per role, and what is spent of them.';
@@ -25,6 +27,18 @@ CREATE TABLE discreet._label_spent (
     PRIMARY KEY (role, dataset, label)
 );
 COMMENT ON TABLE discreet._label_spent IS 'What is spent of the limits of multilevel datasets at each label.';
+
+-- Of a dataset with periods each one has the limits of _budget to itself. A period is named by its first day; -infinity is that
+-- of rows without a date, infinity what tables without a time have cost. A line of the dataset's own cap opens a period.
+CREATE TABLE discreet._period_spent (
+    dataset      text COLLATE "C" NOT NULL,
+    period       date NOT NULL,
+    role         regrole NOT NULL,
+    amount_spent numeric NOT NULL DEFAULT 0 CHECK (amount_spent >= 0 AND amount_spent < 'Infinity'),
+    delta_spent  numeric NOT NULL DEFAULT 0 CHECK (delta_spent >= 0 AND delta_spent < 'Infinity'),
+    PRIMARY KEY (role, dataset, period)
+);
+COMMENT ON TABLE discreet._period_spent IS 'What is spent of the limits of a dataset in each of its periods.';
 
 -- Append-only: id counts within the dataset and label (-1: none) without gaps, hash covers the row and the hash before it.
 CREATE TABLE discreet._charge (
@@ -57,5 +71,6 @@ COMMENT ON TABLE discreet._refusal IS 'Questions that were refused, and the labe
 -- Rows of roles that no longer exist are not dumped: their number would mean another role elsewhere.
 SELECT pg_catalog.pg_extension_config_dump('discreet._budget', 'WHERE role = 0 OR role IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._label_spent', 'WHERE role = 0 OR role IN (SELECT oid FROM pg_catalog.pg_roles)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._period_spent', 'WHERE role = 0 OR role IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._charge', '');
 SELECT pg_catalog.pg_extension_config_dump('discreet._refusal', '');

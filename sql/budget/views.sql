@@ -28,18 +28,36 @@ seen(dataset, role, label) AS (
     SELECT b.dataset, b.role, discreet._label_bits(discreet._label(NULL)) FROM discreet._budget b
     WHERE discreet._label_bits(discreet._label(NULL)) IS NOT NULL),
 line AS (
-    SELECT b.dataset, b.role, l.label, b.amount_spent + coalesce(s.amount_spent, 0) AS amount,
+    SELECT b.dataset, b.role, l.label, NULL::date AS period, b.amount_spent + coalesce(s.amount_spent, 0) AS amount,
            b.delta_spent + coalesce(s.delta_spent, 0) AS delta_spent
     FROM discreet._budget b JOIN multilevel m USING (dataset) LEFT JOIN seen l USING (dataset, role)
     LEFT JOIN discreet._label_spent s USING (dataset, role, label)
     UNION ALL
-    SELECT b.dataset, b.role, NULL, b.amount_spent + coalesce(s.amount, 0), b.delta_spent + coalesce(s.delta, 0)
+    SELECT b.dataset, b.role, NULL, NULL, b.amount_spent + coalesce(s.amount, 0), b.delta_spent + coalesce(s.delta, 0)
     FROM discreet._budget b
     LEFT JOIN (SELECT dataset, role, sum(amount_spent) AS amount, sum(delta_spent) AS delta
                FROM discreet._label_spent GROUP BY dataset, role) s USING (dataset, role)
-    WHERE b.dataset NOT IN (SELECT m.dataset FROM multilevel m)),
+    WHERE b.dataset NOT IN (SELECT m.dataset FROM multilevel m)
+      AND b.dataset NOT IN (SELECT d.dataset FROM discreet._dataset d WHERE d.period IS NOT NULL)
+    UNION ALL
+    -- of periods, the one of which least is left; then each that was opened, today's, and the lifetime
+    SELECT b.dataset, b.role, NULL, NULL, CASE WHEN b.forever THEN b.amount_spent ELSE coalesce(max(s.amount_spent), 0) END,
+           CASE WHEN b.forever THEN b.delta_spent ELSE coalesce(max(s.delta_spent), 0) END
+    FROM discreet._dataset d JOIN discreet._budget b USING (dataset)
+    LEFT JOIN discreet._period_spent s ON s.dataset = b.dataset AND s.role = b.role AND s.period < 'infinity'
+    WHERE d.period IS NOT NULL GROUP BY b.role, b.dataset, b.forever, b.amount_spent, b.delta_spent
+    UNION ALL
+    SELECT b.dataset, b.role, NULL, p.period, coalesce(s.amount_spent, 0), coalesce(s.delta_spent, 0)
+    FROM discreet._dataset d JOIN discreet._budget b USING (dataset)
+    CROSS JOIN LATERAL (SELECT o.period FROM discreet._period_spent o WHERE o.dataset = d.dataset AND o.role = 0
+                        UNION SELECT discreet._period_begin(statement_timestamp() AT TIME ZONE 'UTC', d.period)
+                        UNION SELECT 'infinity') AS p(period)
+    LEFT JOIN discreet._period_spent s ON s.dataset = b.dataset AND s.role = b.role AND s.period = p.period
+    WHERE d.period IS NOT NULL),
 budget AS (
-    SELECT b.dataset, b.role, b.epsilon_limit, b.delta_limit, l.label, l.delta_spent, r.rolname,
+    SELECT b.dataset, b.role, b.delta_limit, l.label, l.period, l.delta_spent, r.rolname,
+           CASE WHEN l.period = 'infinity' THEN trim_scale(round(b.epsilon_limit * d.lifetime_epsilon / cap.epsilon_limit, 20))
+                ELSE b.epsilon_limit END AS epsilon_limit,
            CASE d.accounting WHEN 'pure' THEN l.amount
                 ELSE discreet._zcdp_epsilon_spent(l.amount, cap.delta_limit) END AS epsilon_spent
     FROM discreet._budget b
@@ -53,21 +71,22 @@ mine AS (
     FROM budget WHERE role <> 0)
 SELECT b.dataset, b.rolname AS role, b.epsilon_limit, b.epsilon_spent,
        GREATEST(b.epsilon_limit - b.epsilon_spent, 0) AS epsilon_left, b.delta_limit, b.delta_spent,
-       CASE WHEN b.label IS NOT NULL THEN discreet._label(b.label) END AS label
+       CASE WHEN b.label IS NOT NULL THEN discreet._label(b.label) END AS label, discreet._period_name(b.period) AS period
 FROM budget b
 WHERE discreet._sees_all()
    OR EXISTS (SELECT FROM mine m WHERE m.dataset = b.dataset AND m.visible AND (b.role = 0 OR m.role = b.role));
 COMMENT ON VIEW discreet.budget_status IS
-'Limits and what is left of them; role NULL is the dataset''s own cap. Of multilevel tables each label has its own line. Analysts see the budgets they can spend, at the labels they can.';
+'Limits and what is left of them; role NULL is the dataset''s own cap. Of multilevel tables each label has its own line, and so has each period, besides a line without one for the period of which least is left. Analysts see the budgets they can spend, at the labels they can.';
 
 -- discreet.charges: every charge ever made.
 CREATE VIEW discreet.charges WITH (security_barrier) AS
 SELECT c.id, c.at, c.role, c.dataset, c.epsilon, c.delta, c.question, c.details, c.hash, c.amount,
-       CASE WHEN c.label >= 0 THEN discreet._label(c.label) END AS label
+       CASE WHEN c.label >= 0 THEN discreet._label(c.label) END AS label,
+       ARRAY(SELECT discreet._period_name(p) FROM unnest(discreet._periods_of(c.details)) p) AS periods
 FROM discreet._charge c
 WHERE discreet._sees_all()
    OR (c.role = session_user AND (c.label < 0 OR (c.label & ~discreet._label_bits(discreet._label(NULL))) = 0));
-COMMENT ON VIEW discreet.charges IS 'Every charge ever made; an analyst sees the own ones.';
+COMMENT ON VIEW discreet.charges IS 'Every charge ever made, and the periods that paid it, each its whole price; an analyst sees the own ones.';
 
 -- discreet.refusals: questions that were refused.
 CREATE VIEW discreet.refusals WITH (security_barrier) AS

@@ -18,6 +18,10 @@ BEGIN
             NEW.parent_key_attnum := (SELECT attnum FROM pg_attribute
                                       WHERE attrelid = NEW.parent AND attname = NEW.parent_key AND attnum > 0 AND NOT attisdropped);
         END IF;
+        IF TG_TABLE_NAME IN ('_protected_table', '_past_protection') THEN
+            NEW.time_attnum := (SELECT attnum FROM pg_attribute
+                                WHERE attrelid = NEW.relation AND attname = NEW.time AND attnum > 0 AND NOT attisdropped);
+        END IF;
     ELSE
         NEW.attnum := (SELECT attnum FROM pg_attribute
                        WHERE attrelid = NEW.relation AND attname = NEW.column_name AND attnum > 0 AND NOT attisdropped);
@@ -69,15 +73,15 @@ BEGIN
         RETURNING p.relation, p.whole),
     kept AS (
         INSERT INTO discreet._protected_table (relation, dataset, unit, parent, parent_key, policy, max_groups, max_rows, max_epsilon, max_delta,
-                                               unit_epsilon, min_group, fallback, max_total_rows)
+                                               unit_epsilon, min_group, fallback, max_total_rows, "time")
         SELECT g.relation, w.dataset, w.unit, w.parent, w.parent_key, w.policy, w.max_groups, w.max_rows, w.max_epsilon, w.max_delta,
-               w.unit_epsilon, w.min_group, w.fallback, w.max_total_rows
+               w.unit_epsilon, w.min_group, w.fallback, w.max_total_rows, w.time
         FROM gone g JOIN discreet._protected_table w ON w.relation = g.whole JOIN pg_class c ON c.oid = g.relation
         ON CONFLICT (relation) DO NOTHING
         RETURNING relation),
     past AS (
-        INSERT INTO discreet._past_protection (relation, dataset, unit)
-        SELECT g.relation, w.dataset, CASE WHEN w.policy = 'personal' THEN w.unit END FROM gone g JOIN discreet._protected_table w ON w.relation = g.whole
+        INSERT INTO discreet._past_protection (relation, dataset, unit, "time")
+        SELECT g.relation, w.dataset, CASE WHEN w.policy = 'personal' THEN w.unit END, w.time FROM gone g JOIN discreet._protected_table w ON w.relation = g.whole
         WHERE w.dataset IS NOT NULL
         ON CONFLICT (relation) DO NOTHING)
     INSERT INTO discreet._protected_column (relation, column_name, lower, upper, categories, others, visibility)
@@ -210,13 +214,17 @@ BEGIN
     FROM discreet._protected_table p JOIN pg_attribute a ON a.attrelid = p.relation AND a.attnum = p.unit_attnum
     WHERE p.relation = ANY ($1) AND a.attisdropped
     UNION ALL
+    SELECT p.relation, p.time
+    FROM discreet._protected_table p JOIN pg_attribute a ON a.attrelid = p.relation AND a.attnum = p.time_attnum
+    WHERE p.relation = ANY ($1) AND a.attisdropped
+    UNION ALL
     SELECT p.parent, p.parent_key
     FROM discreet._protected_table p JOIN pg_attribute a ON a.attrelid = p.parent AND a.attnum = p.parent_key_attnum
     WHERE p.parent = ANY ($1) AND a.attisdropped;
     IF FOUND THEN
         RAISE EXCEPTION USING
             ERRCODE = 'dependent_objects_still_exist',
-            MESSAGE = format('column %I of %s names the people of a protected table', dropped_unit.unit, dropped_unit.relation),
+            MESSAGE = format('column %I of %s names the people of a protected table, or the time of its rows', dropped_unit.unit, dropped_unit.relation),
             HINT = format('First call discreet.unprotect(%L).', dropped_unit.relation::text);
     END IF;
     -- a part that has left is protected as its whole was, which may be dropped
@@ -233,6 +241,12 @@ BEGIN
     UPDATE discreet._protected_table p SET parent_key = a.attname
     FROM pg_attribute a
     WHERE p.parent = ANY ($1) AND a.attrelid = p.parent AND a.attnum = p.parent_key_attnum AND a.attname <> p.parent_key;
+    UPDATE discreet._protected_table p SET "time" = a.attname
+    FROM pg_attribute a
+    WHERE p.relation = ANY ($1) AND a.attrelid = p.relation AND a.attnum = p.time_attnum AND a.attname <> p.time AND NOT a.attisdropped;
+    UPDATE discreet._past_protection p SET "time" = a.attname
+    FROM pg_attribute a
+    WHERE p.relation = ANY ($1) AND a.attrelid = p.relation AND a.attnum = p.time_attnum AND a.attname <> p.time AND NOT a.attisdropped;
     UPDATE discreet._past_protection p SET unit = a.attname
     FROM pg_attribute a
     WHERE p.relation = ANY ($1)

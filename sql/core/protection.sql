@@ -15,7 +15,8 @@ CREATE FUNCTION discreet.protect(
     unit_epsilon numeric DEFAULT NULL,
     min_group int DEFAULT 10,
     fallback text DEFAULT NULL,
-    max_total_rows int DEFAULT NULL)
+    max_total_rows int DEFAULT NULL,
+    "time" text DEFAULT NULL)
 RETURNS void
 LANGUAGE discreet_python
 VOLATILE
@@ -28,10 +29,10 @@ AS $python$
     from discreet.server import entry
     return entry.protect(plpy, relation, dataset, epsilon, delta, unit=unit, policy=policy, max_groups=max_groups,
         max_rows=max_rows, max_epsilon=max_epsilon, max_delta=max_delta, unit_epsilon=unit_epsilon,
-        min_group=min_group, fallback=fallback, max_total_rows=max_total_rows)
+        min_group=min_group, fallback=fallback, max_total_rows=max_total_rows, time=time)
 $python$;
-COMMENT ON FUNCTION discreet.protect(regclass, text, text, numeric, numeric, text, int, int, numeric, numeric, numeric, int, text, int) IS
-'Puts a table about people under a policy; the unit is the column that names the person.';
+COMMENT ON FUNCTION discreet.protect(regclass, text, text, numeric, numeric, text, int, int, numeric, numeric, numeric, int, text, int, text) IS
+'Puts a table about people under a policy; the unit is the column that names the person, time the one that tells the period of a row.';
 
 -- discreet.alter_protection: changes limits of a protected table; what is NULL stays, and so do all declarations.
 CREATE FUNCTION discreet.alter_protection(

@@ -8,8 +8,17 @@ CREATE TABLE discreet._dataset (
     response_quantum interval CHECK (response_quantum > '0'),
     answer_lifetime  interval DEFAULT '1 day' CHECK (answer_lifetime >= '0'),
     diagnose         numeric NOT NULL DEFAULT 0 CHECK (diagnose >= 0 AND diagnose < 1),
+    -- whole months or whole days, each with the limits of _budget; what tables without a time cost is limited for ever
+    period           interval CHECK (
+        period IN (pg_catalog.make_interval(months => (extract(year FROM period) * 12 + extract(month FROM period))::int),
+                   pg_catalog.make_interval(days => extract(day FROM period)::int))
+        AND period > '0' AND (extract(day FROM period) = 0 OR extract(year FROM period) * 12 + extract(month FROM period) = 0)),
+    lifetime_epsilon numeric CHECK (lifetime_epsilon > 0 AND lifetime_epsilon < 'Infinity'),
+    lifetime_amount  numeric CHECK (lifetime_amount >= 0 AND lifetime_amount < 'Infinity'),
     owner            name NOT NULL,
-    created_at       timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+    created_at       timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    CHECK ((period IS NULL) = (lifetime_epsilon IS NULL) AND (period IS NULL) = (lifetime_amount IS NULL)),
+    CHECK (period IS NULL OR neighbours = 'unbounded')
 );
 COMMENT ON TABLE discreet._dataset IS 'One privacy unit over all its tables: the people whose budget is kept together.';
 
@@ -23,6 +32,8 @@ CREATE TABLE discreet._protected_table (
     parent       regclass,
     parent_key   name,
     parent_key_attnum int2,
+    "time"       name,
+    time_attnum  int2,
     policy       text NOT NULL CHECK (policy IN ('noisy', 'personal', 'audited', 'public')),
     -- NULL: as many as max_total_rows, or 1
     max_groups   int CHECK (max_groups >= 1),
@@ -39,7 +50,8 @@ CREATE TABLE discreet._protected_table (
     CHECK ((policy = 'personal') = (unit_epsilon IS NOT NULL)),
     CHECK (policy = 'noisy' OR max_total_rows IS NULL),
     CHECK (policy = 'noisy' OR parent IS NULL),
-    CHECK ((parent IS NULL) = (parent_key IS NULL) AND (parent IS NULL) = (parent_key_attnum IS NULL))
+    CHECK ((parent IS NULL) = (parent_key IS NULL) AND (parent IS NULL) = (parent_key_attnum IS NULL)),
+    CHECK (("time" IS NULL) = (time_attnum IS NULL) AND (policy = 'noisy' OR "time" IS NULL))
 );
 CREATE INDEX _protected_table_dataset ON discreet._protected_table (dataset);
 COMMENT ON TABLE discreet._protected_table IS 'Tables about people, and the policy under which questions about them are answered.';
@@ -73,10 +85,12 @@ CREATE TABLE discreet._past_protection (
     relation    regclass PRIMARY KEY,
     dataset     text COLLATE "C" NOT NULL,
     unit        name,
-    unit_attnum int2
+    unit_attnum int2,
+    "time"      name,
+    time_attnum int2
 );
 COMMENT ON TABLE discreet._past_protection IS
-'The dataset of each table that was protected once; by what column its people have paid for themselves, if they have.';
+'The dataset of each table that was protected once; by what column its people have paid for themselves, if they have; the time of its rows.';
 
 -- A dropped table leaves its row only where the library was kept out; such a row is not worth a dump.
 SELECT pg_catalog.pg_extension_config_dump('discreet._dataset', '');

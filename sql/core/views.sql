@@ -1,6 +1,7 @@
 -- discreet.datasets: the datasets and their limits.
 CREATE VIEW discreet.datasets WITH (security_barrier) AS
-SELECT d.dataset, b.epsilon_limit, b.delta_limit, d.accounting, d.neighbours, d.response_quantum, d.answer_lifetime, d.created_at, d.diagnose
+SELECT d.dataset, b.epsilon_limit, b.delta_limit, d.accounting, d.neighbours, d.response_quantum, d.answer_lifetime, d.created_at, d.diagnose,
+       d.period, d.lifetime_epsilon
 FROM discreet._dataset d
 JOIN discreet._budget b ON b.dataset = d.dataset AND b.role = 0;
 COMMENT ON VIEW discreet.datasets IS 'The datasets and their limits.';
@@ -10,7 +11,7 @@ CREATE VIEW discreet.protected_tables WITH (security_barrier) AS
 SELECT p.relation, p.dataset, discreet._unit_text(p.relation) AS unit, p.policy,
        coalesce(p.max_groups, p.max_total_rows, 1) AS max_groups, p.max_rows, p.max_epsilon, p.max_delta,
        p.unit_epsilon, p.min_group, p.fallback, discreet._direct_readers(p.relation) AS direct_readers, p.protected_at,
-       p.max_total_rows
+       p.max_total_rows, p.time
 FROM discreet._protected_table p;
 COMMENT ON VIEW discreet.protected_tables IS 'The tables under a policy, and who was granted SELECT on them beside it.';
 

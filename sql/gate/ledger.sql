@@ -78,6 +78,7 @@ BEGIN
                 'single', discreet._one_row_per_person(p) AND (p.policy <> 'audited' OR discreet._keeps_versions(p.relation)),
                 'may_ask', discreet._holds_budget(asker, p.dataset),
                 'min_group', p.min_group, 'fallback', p.fallback, 'relation', p.relation::oid::bigint,
+                'time', p.time, 'keeps_periods', p.time IS NULL OR discreet._keeps_periods(p.relation),
                 'path', (
                     SELECT coalesce(jsonb_agg(jsonb_build_object('schema', n.nspname, 'name', c.relname, 'key', w.key, 'column', w.column_name)
                                               ORDER BY w.step), '[]')
@@ -104,6 +105,8 @@ BEGIN
     SELECT coalesce(jsonb_agg(jsonb_build_object(
         'dataset', d.dataset, 'accounting', d.accounting, 'neighbours', d.neighbours, 'delta_limit', b.delta_limit::text,
         'response_quantum', extract(epoch FROM d.response_quantum), 'diagnose', d.diagnose::text,
+        'period', CASE WHEN d.period IS NOT NULL THEN jsonb_build_array(
+            extract(year FROM d.period) * 12 + extract(month FROM d.period), extract(day FROM d.period)) END,
         -- one, or more than one
         'tables', (SELECT count(*) FROM (SELECT FROM discreet._protected_table p
                                          WHERE p.dataset = d.dataset AND p.policy <> 'public' LIMIT 2) t))), '[]')
@@ -283,9 +286,13 @@ BEGIN
             format('A curator can give one: discreet.grant_budget(%L, role, epsilon).', people), request->>'question',
             (request->>'label')::bigint);
     END IF;
-    refusal := discreet._charge(people, asker, (request->>'epsilon')::numeric, (request->>'amount')::numeric,
-                                (request->>'delta')::numeric, request->>'question', request->'details',
-                                (request->>'label')::bigint);
+    IF request->'periods' IS NULL THEN
+        refusal := discreet._charge(people, asker, (request->>'epsilon')::numeric, (request->>'amount')::numeric,
+                                    (request->>'delta')::numeric, request->>'question', request->'details',
+                                    (request->>'label')::bigint);
+    ELSE
+        refusal := discreet._charge_periods(request);
+    END IF;
     IF refusal IS NOT NULL THEN
         RETURN refusal;
     END IF;
@@ -345,10 +352,15 @@ BEGIN
             FROM jsonb_array_elements(request->'dues') WITH ORDINALITY AS dues(d, place)
             LEFT JOIN discreet._dataset s ON s.dataset = d->>'dataset')
         SELECT d->>'dataset' AS dataset, (d->>'label')::bigint AS label, (d->>'personal')::boolean AS personal,
-               sum((d->>'amount')::numeric) AS amount, sum((d->>'delta')::numeric) AS delta
+               sum((d->>'amount')::numeric) AS amount, sum((d->>'delta')::numeric) AS delta,
+               count(d->'periods') > 0 AS dated, jsonb_agg(d) AS dues
         FROM paid GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 LOOP
-        short := discreet._shortage(sums.dataset, CASE WHEN sums.personal THEN payers ELSE payers || 0::oid END,
-                                    sums.amount, sums.delta, sums.label);
+        IF sums.dated THEN
+            short := discreet._period_shortage(sums.dataset, payers || 0::oid, sums.dues);
+        ELSE
+            short := discreet._shortage(sums.dataset, CASE WHEN sums.personal THEN payers ELSE payers || 0::oid END,
+                                        sums.amount, sums.delta, sums.label);
+        END IF;
         IF short.message IS NOT NULL THEN
             RETURN jsonb_build_object('message', short.message, 'hint', short.hint);
         END IF;
@@ -389,6 +401,9 @@ AS $plpgsql$
 DECLARE
     payers oid[] := discreet._roles_of((request->>'role')::name);
 BEGIN
+    IF request->'periods' IS NOT NULL THEN
+        RETURN discreet._left_in_periods(request);
+    END IF;
     RETURN (
     SELECT jsonb_build_object(
         'left_for_dataset', (min(b.amount_limit - b.amount_spent - coalesce(s.amount, 0)) FILTER (WHERE b.role = 0))::text,

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 from dev.cluster import ROOT, Cluster
 from tests.attacks.conftest import attacked
+from tests.attacks.gate.periods import Shop
 from tests.attacks.target import Target
-from tests.databases import Connection, created, throw_away_cluster
+from tests.databases import Connection, Database, MakeRole, created, throw_away_cluster
 
 BOUNDS = "SELECT discreet.describe_column('hr.person', 'salary', 0, 2000)"
 
@@ -101,3 +102,8 @@ def voters(gated: Target) -> Target:
     """Beside it people of whom (dob, zip, gender) and (region, roll_no) are unique."""
     gated.admin.execute(f"SET client_min_messages = warning; {VOTERS}; RESET client_min_messages")
     return gated
+
+
+@pytest.fixture
+def shop(database: Database, make_role: MakeRole) -> Shop:
+    return Shop(database, make_role("ann", "discreet_analyst"))

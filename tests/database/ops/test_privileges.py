@@ -267,6 +267,7 @@ EXPECTED = """
  -       X       X       X       -       -       _askable_columns()
  -       X       X       X       -       -       _asks()
  -       -       -       -       -       X       _ledger_create_dataset()
+ -       -       -       -       -       X       _ledger_opened()
  -       -       -       -       -       X       _ledger_charge_curation()
  -       -       -       -       -       X       _ledger_charge_question()
  -       -       -       -       -       X       _ledger_left()
@@ -324,12 +325,17 @@ EXPECTED = """
  -       -       -       -       -       -       _personal_ledger
  -       -       -       -       -       -       _personal_page
  -       -       -       -       -       -       _personal_people
+ -       -       -       -       -       -       _period_spent
  -       -       -       -       -       -       _protected_column
  -       -       -       -       -       -       _protected_part
  -       -       -       -       -       -       _protected_table
  -       -       -       -       -       -       _refusal
  -       -       -       -       -       -       _base_type()
  X       X       X       X       X       X       _bin()
+ X       X       X       X       X       X       _period_begin()
+ X       X       X       X       X       X       _refuse_other_period()
+ -       X       X       X       -       -       _period_name()
+ -       X       X       X       -       -       _periods_of()
  -       -       -       -       -       -       _call_handler()
  -       -       -       -       -       -       _caller()
  -       -       -       -       -       -       _charge()
@@ -391,6 +397,16 @@ EXPECTED = """
  -       -       -       -       -       -       _start_as()
  -       -       -       -       -       -       _priced_aggregates()
  -       -       -       -       -       -       _shortage()
+ -       -       -       -       -       -       _charge_periods()
+ -       -       -       -       -       -       _keep_periods()
+ -       -       -       -       -       -       _keeps_periods()
+ -       -       -       -       -       -       _left_in_periods()
+ -       -       -       -       -       -       _period_dues()
+ -       -       -       -       -       -       _period_lines()
+ -       -       -       -       -       -       _period_shortage()
+ -       -       -       -       -       -       _period_that_differs()
+ -       -       -       -       -       -       _refuse_changed_period()
+ -       -       -       -       -       -       _release_periods()
  -       -       -       -       -       -       _check_questions()
  -       -       -       -       -       -       _check_view()
  -       -       -       -       -       -       _error_types()

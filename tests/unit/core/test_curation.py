@@ -148,6 +148,9 @@ class CatalogInMemory:
     def has_payers(self, dataset: str) -> bool:
         return dataset in self.paying
 
+    def has_plain_parts(self, relation: Relation) -> bool:
+        return True
+
     def lock_table(self, relation: Relation) -> None:
         self.locked_tables.add(relation.quoted_name)
 
@@ -188,7 +191,7 @@ class CatalogInMemory:
     def remove_protection(self, relation: Relation) -> None:
         self.table(relation).dataset = self.table(relation).policy = None
 
-    def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None:
+    def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal, forever: bool) -> None:
         self.budgets[dataset.name, role] = epsilon, delta
 
     def revoke_budget(self, dataset: str, role: str) -> bool:

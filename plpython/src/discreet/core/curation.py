@@ -130,6 +130,7 @@ class Past:
 
     dataset: str
     unit: str | None
+    time: str | None = None
 
 
 class Catalog(Protocol):
@@ -205,6 +206,10 @@ class Catalog(Protocol):
     def manages(self, dataset: str) -> bool: ...
     def past(self, relation: Relation) -> Past | None: ...
     def epsilon_spent(self, dataset: str) -> Decimal: ...
+    def has_plain_parts(self, relation: Relation) -> bool:
+        """Whether only partitions inherit from a table."""
+        ...
+
     def has_payers(self, dataset: str) -> bool:
         """Whether people of this dataset have paid for questions themselves."""
         ...
@@ -225,7 +230,7 @@ class Catalog(Protocol):
 
     def set_column(self, relation: Relation, column: str, description: ColumnDescription) -> None: ...
     def remove_protection(self, relation: Relation) -> None: ...
-    def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None: ...
+    def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal, forever: bool) -> None: ...
     def revoke_budget(self, dataset: str, role: str) -> bool: ...
     def notice(self, message: str, hint: str) -> None: ...
 
@@ -318,6 +323,7 @@ def protect(
         refuse_fresh_budget(catalog, relation, dataset, policy)
         refuse_two_budgets(catalog, relation, dataset, policy)
         refuse_mixed_labels(catalog, relation, dataset)
+        check_time(catalog, relation, dataset, policy)
     catalog.add_protection(relation, dataset, policy, parent)
     refuse_wrong_unit(catalog, relation)
     refuse_unknown_rows(catalog, relation, dataset, epsilon, policy)
@@ -497,6 +503,48 @@ def refuse_fresh_budget(catalog: Catalog, relation: Relation, dataset: str, poli
             f"the people of {relation.quoted_name} have paid by column {past.unit};"
             f" named by {policy.unit}, they would all be new",
             f"Give unit => '{past.unit}'; only a superuser can move a table to another dataset, with fresh budgets.",
+        )
+
+
+TIME_TYPES = ("date", "timestamp without time zone", "timestamp with time zone")
+
+
+def check_time(catalog: Catalog, relation: Relation, name: str, policy: Policy) -> None:
+    """The time of rows tells their period, and stays what it was once something was spent in it."""
+    dataset = catalog.dataset(name)
+    assert dataset is not None
+    if dataset.period is None:
+        if policy.time is not None:
+            raise InvalidParameterError(
+                f'time is given, and dataset "{name}" has no period',
+                "Leave time out, or create the dataset with period => '1 month'.",
+            )
+        return
+    if policy.policy != "noisy" or relation.key is not None or relation.sealed:
+        kind = f"under policy '{policy.policy}'" if policy.policy != "noisy" else "multilevel or sealed"
+        raise InvalidParameterError(
+            f'dataset "{name}" has periods, and {relation.quoted_name} is {kind}',
+            "Ordinary tables under policy 'noisy' have periods.",
+        )
+    if policy.time is not None:
+        column = existing_column(catalog, relation, policy.time)
+        if column.base_type not in TIME_TYPES or column.virtual:
+            raise InvalidParameterError(
+                f"column {column.name} of {relation.quoted_name} cannot be the time of its rows",
+                f"Take a stored column of type {', '.join(TIME_TYPES)}.",
+            )
+        if not catalog.has_plain_parts(relation):
+            raise InvalidParameterError(
+                f"tables inherit from {relation.quoted_name}, whose rows no trigger of it watches",
+                "Make them partitions, or protect it without a time.",
+            )
+    past = catalog.past(relation)
+    if past is not None and past.dataset == name and past.time != policy.time and catalog.epsilon_spent(name) > 0:
+        before = "had no time" if past.time is None else f"had their time in column {past.time}"
+        raise InvalidParameterError(
+            f"rows of {relation.quoted_name} {before} when questions about them were paid",
+            "By another time they would be in periods of which less is spent: "
+            + ("leave time out." if past.time is None else f"give \"time\" => '{past.time}'."),
         )
 
 
@@ -696,10 +744,15 @@ def grant_budget(
     role: str | None,
     epsilon: Decimal | None,
     delta: Decimal | None,
+    forever: bool | None = False,
 ) -> None:
     require_curator(catalog)
     dataset = manageable_dataset(catalog, given("dataset", dataset_name))
     wished = epsilon_limit("epsilon", epsilon), delta_limit("delta", delta)
+    if given("forever", forever) and dataset.period is None:
+        raise InvalidParameterError(
+            f'forever is given, and dataset "{dataset.name}" has no period', "Every limit there is for ever."
+        )
     # people who pay for themselves are not protected by what the dataset has: a role may ask more often than that
     capped = "personal" not in catalog.policies(dataset.name)
     if capped and (wished[0] > dataset.epsilon or wished[1] > dataset.delta):
@@ -708,7 +761,7 @@ def grant_budget(
             f"epsilon {dataset.epsilon}, delta {dataset.delta}",
             "A role's limit is a part of the dataset's; give less.",
         )
-    catalog.set_budget(dataset, given("role", role), *wished)
+    catalog.set_budget(dataset, given("role", role), *wished, given("forever", forever))
 
 
 def revoke_budget(catalog: Catalog, dataset_name: str | None, role: str | None) -> None:

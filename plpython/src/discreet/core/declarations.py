@@ -106,7 +106,10 @@ def at_least(name: str, value: int | None, least: int) -> int:
 
 @dataclass(frozen=True)
 class Dataset:
-    """People whose budget is kept together."""
+    """People whose budget is kept together.
+
+    With a `period`, each one has the limits to itself, and tables without a time are paid from `lifetime_epsilon`.
+    """
 
     name: str
     epsilon: Decimal
@@ -116,6 +119,12 @@ class Dataset:
     response_quantum: str | None = None
     answer_lifetime: str | None = "1 day"
     diagnose: Decimal = Decimal(0)
+    period: str | None = None
+    lifetime_epsilon: Decimal | None = None
+
+    @property
+    def lifetime(self) -> Decimal | None:
+        return self.epsilon if self.period is not None and self.lifetime_epsilon is None else self.lifetime_epsilon
 
     def __post_init__(self) -> None:
         if given("name", self.name).strip() == "":
@@ -133,6 +142,18 @@ class Dataset:
             raise InvalidParameterError(
                 "accounting 'zcdp' needs a delta above 0",
                 "Gaussian noise has no meaning without it; give for example delta => 1e-6.",
+            )
+        if self.period is None and self.lifetime_epsilon is not None:
+            raise InvalidParameterError(
+                "lifetime_epsilon is given without a period",
+                "It limits what tables without a time cost beside periods: give period => '1 month', too.",
+            )
+        if self.lifetime_epsilon is not None:
+            epsilon_limit("lifetime_epsilon", self.lifetime_epsilon)
+        if self.period is not None and self.neighbours != "unbounded":
+            raise InvalidParameterError(
+                "a dataset with a period has neighbours 'unbounded'",
+                "Leave neighbours out: the rows of a person in a period are there or not.",
             )
 
 
@@ -154,6 +175,7 @@ class Policy:
     min_group: int = 10
     fallback: str | None = None
     max_total_rows: int | None = None
+    time: str | None = None
 
     def __post_init__(self) -> None:
         one_of("policy", self.policy, POLICIES)
@@ -175,6 +197,7 @@ class Policy:
         self._check_belongs("unit_epsilon", "personal")
         self._check_belongs("fallback", "audited")
         self._check_belongs("max_total_rows", "noisy")
+        self._check_belongs("time", "noisy")
         if self.policy == "personal":
             personal = epsilon_limit("unit_epsilon", self.unit_epsilon)
             if not SMALLEST_UNIT_EPSILON <= personal <= LARGEST_UNIT_EPSILON:

@@ -26,6 +26,7 @@ from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.moving import moved_clock
 from discreet.gate.nullness import may_be_null
 from discreet.gate.people import columns_of
+from discreet.gate.periods import spans_text
 from discreet.gate.plan import Plan
 from discreet.gate.schema import Family
 from discreet.gate.terms import Terms
@@ -65,6 +66,7 @@ def caveats(plan: Plan, terms: Sequence[Terms]) -> list[str]:
         *unknown_years(plan),
         *long_texts(plan),
         *days_in_utc(plan),
+        *rows_of_other_periods(plan),
         *moved_clock(plan),
         *sampled_people(plan),
         *noisy_constants(plan),
@@ -189,6 +191,16 @@ def days_in_utc(plan: Plan) -> Iterator[str]:
         if moments and (taken_apart or cast):
             yield "days and hours counted in UTC"
             return
+
+
+def rows_of_other_periods(plan: Plan) -> Iterator[str]:
+    """Rows that conditions let through, and whose periods do not pay."""
+    charged = plan.charged
+    if charged is None or not charged.clipped:
+        return
+    spans = spans_text(charged.calendar, charged.numbers)
+    undated = "" if charged.undated else " and without a date"
+    yield f"rows dated outside {' and '.join(spans[:3])}{' …' if len(spans) > 3 else ''}{undated} left out"
 
 
 def noisy_constants(plan: Plan) -> Iterator[str]:

@@ -53,11 +53,11 @@ def excess(asked: Plan, here: Totals, there: Totals) -> list[str]:
     findings = []
     for measurement in asked.measurements:
         if measurement.quantity is Quantity.QUANTILE:
-            most, in_all = terms.rows, terms.total
+            most, in_all = terms.rows * terms.acts, terms.total * terms.acts
             moved = bins_moved(measurement, here, there)
             findings += losses_moved(measurement, here, there, terms)
         else:
-            most, in_all = terms.in_group(measurement), terms.in_all(measurement)
+            most, in_all = terms.in_group(measurement) * terms.acts, terms.in_all(measurement) * terms.acts
             moved = numbers_moved(here.numbers[measurement], there.numbers[measurement])
         if len(moved) > terms.reach:
             findings.append(f"{measurement} moved in {len(moved)} groups, not {terms.reach}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -19,12 +19,14 @@ from discreet.gate.margins import Wanted, margin_errors
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.names import Source
 from discreet.gate.people import compared_in, refuse_strangers
+from discreet.gate.periods import Calendar, Charged, Opened
 from discreet.gate.post import SET, tells_set
 from discreet.gate.presence import counts_everybody, of_everybody
 from discreet.gate.propagation import Dependence, NumberType, released_aggregate, released_key
 from discreet.gate.question import Answered, Context, Question, aggregate_calls, shaped
 from discreet.gate.refusal import refuse
 from discreet.gate.sampling import Sampled
+from discreet.gate.scans import charged_rows
 from discreet.gate.schema import Relation, Schema
 from discreet.gate.subquestions import Subquestions
 from discreet.gate.totality import refuse_partial, trials
@@ -42,7 +44,7 @@ class Plan(Answered):
     `personal`: people pay for it themselves. `subquestions`: those whose answers are constants of this one,
     as long as they are not answered; `within`: answered or not.
     `sample`: the part of the people that it is answered from, if not all. `as_of`: what it takes for now(), if another
-    moment.
+    moment. `charged`: the periods that pay for it, where the dataset has periods.
     """
 
     measurements: tuple[Measurement, ...]
@@ -53,6 +55,12 @@ class Plan(Answered):
     within: tuple[Plan, ...] = ()
     sample: Sampled | None = None
     as_of: datetime | None = None
+    charged: Charged | None = None
+
+    @property
+    def by_period(self) -> bool:
+        """Whether the bounds of a person hold for each period apart."""
+        return self.charged is not None and self.charged.time is not None
 
     @property
     def thresholds(self) -> bool:
@@ -139,7 +147,8 @@ class Plan(Answered):
         payers = None if self.personal is None else (self.personal.schema, self.personal.table, self.personal.most)
         dataset = self.dataset.name, self.dataset.accounting, self.dataset.neighbours
         sampled = () if self.sample is None else (self.sample.rate,)
-        return self.source, frozenset(self.conditions), dataset, payers, *sampled
+        periods = () if self.charged is None else (self.charged.key,)
+        return self.source, frozenset(self.conditions), dataset, payers, *sampled, *periods
 
     @property
     def trials(self) -> list[str]:
@@ -229,10 +238,50 @@ class Noisy:
         personal = paid_personally(source, conditions, grouping, dataset, question.tables.values())
         if personal is not None:
             conditions = (*conditions, paid(source))
-        return Plan(
+        found = Plan(
             source, conditions, grouping, dataset, answer_sql((level,)), level.names, (level,), tuple(measurements),
             tuple(asked), fixed, personal,
         )  # fmt: skip
+        return with_periods(found, question.tables)
+
+
+def with_periods(plan: Plan, tables: Mapping[int, Relation]) -> Plan:
+    """The plan with scans of the periods that are charged alone, where its dataset has periods; `tables` by places."""
+    dataset = plan.dataset
+    if dataset.period is None:
+        return plan
+    if dataset.opened is None or plan.personal is not None:
+        refuse("a question of this kind in a dataset with periods")
+    calendar = Calendar(*dataset.period)
+    opened = Opened(calendar, *(calendar.number(day.toordinal() - 1) for day in dataset.opened))
+    subjects = [
+        part
+        for measurement in plan.measurements
+        for part in (measurement.subject.argument, measurement.subject.other, measurement.subject.condition)
+    ]
+    values = [*(key.value for key in plan.grouping.keys), *(part for part in subjects if part is not None)]
+    rows, charged, read = charged_rows(opened, tables, plan.source.rows, plan.conditions, values)
+    if plan.source.single:  # a person has one row, which is in one period
+        charged = replace(charged, time=None)
+
+    def measured(measurement: Measurement) -> Measurement:
+        held = measurement.subject
+        parts = (None if part is None else read[part] for part in (held.argument, held.other, held.condition))
+        argument, other, condition = parts
+        return replace(measurement, subject=replace(held, argument=argument, other=other, condition=condition))
+
+    return replace(
+        plan,
+        source=replace(plan.source, rows=rows),
+        conditions=tuple(read[condition] for condition in plan.conditions),
+        grouping=replace(plan.grouping, keys=tuple(replace(key, value=read[key.value]) for key in plan.grouping.keys)),
+        measurements=tuple(map(measured, plan.measurements)),
+        aggregates=tuple(
+            replace(aggregate, measurements=tuple(map(measured, aggregate.measurements)))
+            for aggregate in plan.aggregates
+        ),
+        charged=charged,
+    )
 
 
 def judged(question: Question, aggregates: list[Aggregate]) -> tuple[str, ...]:

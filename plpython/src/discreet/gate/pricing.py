@@ -7,7 +7,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from discreet.core.errors import RefusedShapeError
@@ -68,6 +68,32 @@ class Asked:
         epsilon = sample.people.epsilon(self.epsilon)
         return Cost(epsilon, epsilon, sample.people.delta(self.delta))
 
+    @property
+    def lifetime(self) -> Cost | None:
+        """What is taken from the lifetime of a dataset with periods, where tables without a time are read.
+
+        By group privacy, as gate/periods.py shows: the timeless rows of one person move as many numbers as there are
+        periods. Where a person is one unit they move one, for which that much is charged, too.
+        """
+        charged, cost = self.plan.charged, self.cost
+        if charged is None or not charged.lifetime:
+            return None
+        times = charged.lifetime
+        if times == 1:
+            return cost
+        zcdp = self.plan.dataset.accounting != Accounting.PURE
+        squared = times**2 if zcdp and self.plan.by_period else times
+        delta = cost.delta * times
+        if cost.delta and self.plan.by_period:
+            delta = Fraction(1) if zcdp else group_delta(cost.epsilon, cost.delta, times)
+        if delta >= 1:
+            raise RefusedShapeError(
+                "groups that are not declared are not asked about over several periods beside tables without a time",
+                "A curator can declare the groups: SELECT discreet.describe_column(table, column, categories =>"
+                " ARRAY[…]); or ask about one period.",
+            )
+        return Cost(cost.epsilon * times, cost.amount * squared, delta)
+
     def with_sample(self) -> Asked:
         """The question with a sample of its own, if it is answered from one: drawn anew for every charge."""
         sample = self.plan.sample
@@ -82,8 +108,12 @@ class Asked:
     def together_with(self, others: Iterable[Asked]) -> Asked:
         """The question with the price of others beside its own."""
         every = [self, *others]
+        charged = self.plan.charged
+        if charged is not None:
+            charged = charged.with_others(one.plan.charged for one in every if one.plan.charged is not None)
         return replace(
             self,
+            plan=replace(self.plan, charged=charged),
             epsilon=sum((one.epsilon for one in every), Fraction(0)),
             amount=sum((one.amount for one in every), Fraction(0)),
             delta=sum((one.delta for one in every), Fraction(0)),
@@ -97,7 +127,18 @@ def priced(plan: Plan, declared: str, wish: Wish, usual: str) -> Asked:
     return replace(priced_alone(plan, declared, wish, usual), inner=inner)
 
 
+def group_delta(epsilon: Fraction, delta: Fraction, times: int) -> Fraction:
+    """A delta for `times` persons, where it was for one: not less than d (exp(k e) - 1) / (exp(e) - 1)."""
+    with localcontext(prec=40):
+        factor = (Decimal((times - 1) * epsilon.numerator) / epsilon.denominator).exp() * times
+    return min(delta * Fraction(factor) * (1 + Fraction(1, 10**30)), Fraction(1))
+
+
 def priced_alone(plan: Plan, declared: str, wish: Wish, usual: str) -> Asked:
+    if wish.sample is not None and plan.charged is not None:
+        raise RefusedShapeError(
+            f"dataset {plan.dataset.name} has periods, and is not asked about by a sample", "Leave sample out."
+        )
     if wish.sample is not None:
         plan = sampled(plan, PoissonSample.of(wish.sample))
     worth = worth_of(plan, wish, usual)

@@ -698,12 +698,37 @@ def elements(node: tree.Elements) -> str:
 
 def table(node: tree.Table) -> str:
     """A table, and the parents over which its rows have their person; a row that has no parent has none."""
-    only = "ONLY " if node.only else ""
-    sql = f"{only}{identifier(node.schema)}.{identifier(node.name)} AS {identifier(node.alias)}"
+    sql = scan(node, "ONLY " if node.only else "")
     for step in () if node.led else node.path:
-        parent = f"{identifier(step.schema)}.{identifier(step.name)} AS {identifier(step.alias)}"
+        parent = scan(step, "")
         sql = f"({sql} INNER JOIN {parent} ON {same(step.held, step.key)})"
     return sql
+
+
+def scan(node: tree.Table | tree.Step, only: str) -> str:
+    """The rows of a table, those of some periods where it is dated."""
+    alias = identifier(node.alias)
+    sql = f"{only}{identifier(node.schema)}.{identifier(node.name)} AS {alias}"
+    return sql if node.dated is None else f"(SELECT * FROM {sql} WHERE {dated(node.dated)}) AS {alias}"
+
+
+def dated(node: tree.Dated) -> str:
+    time, of_type = printed(node.time), NATIVE_TYPE[node.time.family]
+    parts = [
+        both([operator(">=", time, beginning_of(low, of_type)), operator("<", time, beginning_of(high, of_type))])
+        for low, high in node.spans
+    ]
+    if node.undated:
+        first, end = (beginning_of(day, of_type) for day in (0, date.max.toordinal()))
+        parts += [f"({time} IS NULL)", operator("<", time, first), operator(">=", time, end)]
+    return f"({' OR '.join(parts)})" if parts else "false"
+
+
+def beginning_of(day: int, of_type: str) -> str:
+    """When a day begins in UTC; days are counted from 0001-01-01."""
+    text = "10000-01-01" if day == date.max.toordinal() else date.fromordinal(day + 1).isoformat()
+    clock = {"date": "", "timestamp": " 00:00:00", "timestamptz": " 00:00:00+00"}[of_type]
+    return f"'{text}{clock}'::pg_catalog.{of_type}"
 
 
 def query(node: tree.Query, with_unit: bool = True) -> str:

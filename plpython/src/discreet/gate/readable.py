@@ -61,7 +61,13 @@ def price(told: Mapping[str, Json]) -> str:
     if told["epsilon"] == "0":
         return f"nothing, {dataset}: the text of the question answers it"
     delta = "" if told["delta"] == "0" else f", delta {told['delta']}"
-    return f"epsilon {told['epsilon']}{delta} of {dataset}"
+    periods = told.get("periods")
+    if periods is None:
+        return f"epsilon {told['epsilon']}{delta} of {dataset}"
+    named = ", ".join(periods[:6]) + (f" and {len(periods) - 6} more" if len(periods) > 6 else "")
+    lifetime = f"epsilon {told['lifetime_epsilon']} of the lifetime of {dataset}" if "lifetime_epsilon" in told else ""
+    each = f"epsilon {told['epsilon']}{delta} of each of the periods {named} of {dataset}" if periods else ""
+    return " and ".join(part for part in (each, lifetime) if part)
 
 
 def measured(measurement: Measurement, plan: Plan) -> str:

@@ -10,11 +10,10 @@ from discreet.core.quoting import identifier
 from discreet.dp.grid import Grid
 from discreet.gate import printer
 from discreet.gate.measurements import Measurement, Quantity, Subject
-from discreet.gate.people import Limits
 from discreet.gate.plan import Plan
 from discreet.gate.printer import operator, output_text, printed
 from discreet.gate.sampling import Sampled
-from discreet.gate.tree import Table
+from discreet.gate.tree import NATIVE_TYPE, Table
 
 # PostgreSQL gives an aggregate at most 99 arguments
 MOST_VALUES = 90
@@ -130,7 +129,7 @@ def people_sql(
     limits = plan.source.limits
     values = [f"s{n}" for n in range(len(subjects))]
     columns = [f"{people_value(subject)} AS {name}" for subject, name in zip(subjects, values, strict=True)]
-    columns = [f"{unit_sql(plan)} AS u", *columns]
+    columns = [*person_columns(plan), *columns]
     # in a subquery: texts of several collations can be arguments only as its columns
     rows = f"SELECT {', '.join(columns + key_columns(plan, keys))} FROM {source_sql(plan)}{where(plan, keys)}"
     given = [
@@ -142,13 +141,20 @@ def people_sql(
     ]
     arguments = ", ".join(["u", *given, *values, *(f"k{key}" for key in keys)])
     found = f"SELECT discreet._people({arguments}) AS found FROM ({rows}) AS rows"
+    if plan.by_period:
+        found += " GROUP BY p"
     texts = [f"pg_catalog.jsonb_extract_path_text(g, '0', '{n}')" for n in range(len(keys))]
     places = {subject: place for place, subject in enumerate(subjects, start=1)}
     numbers = [people_number(m, places[written(m.subject)]) for m in measurements]
-    return (
+    groups = (
         f"SELECT {', '.join(f'{column} AS c{n}' for n, column in enumerate(texts + numbers))} FROM ({found}) AS people,"
         " LATERAL pg_catalog.jsonb_array_elements(found::pg_catalog.jsonb) AS groups(g)"
     )
+    if not plan.by_period:
+        return groups
+    sums = [f"COALESCE(pg_catalog.sum(c{n}), 0)" for n in range(len(texts), len(texts + numbers))]
+    columns = [f"c{n}" for n in range(len(texts))] + sums
+    return f"SELECT {', '.join(columns)} FROM ({groups}) AS of_period{group_by(len(texts))}"
 
 
 def people_number(measurement: Measurement, place: int) -> str:
@@ -165,21 +171,24 @@ def nested_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measuremen
     pieces = {
         piece: f"p{n}" for n, piece in enumerate(dict.fromkeys(p for m in measurements for p in person_pieces(m)))
     }
-    person = ", ".join(
+    persons = person_columns(plan)
+    columns_of_person = ", ".join(
         [
-            f"{unit_sql(plan)} AS u",
+            *persons,
             *key_columns(plan, keys),
             *(f"{piece.sql} AS {name}" for piece, name in pieces.items()),
         ]
     )
     # by position: a column of the table may have the name of one of ours
-    grouped = f"SELECT {person} FROM {source_sql(plan)}{where(plan, keys)}{group_by(1 + len(keys))}"
+    grouped = (
+        f"SELECT {columns_of_person} FROM {source_sql(plan)}{where(plan, keys)}{group_by(len(persons) + len(keys))}"
+    )
     chosen = chosen_groups(plan, keys, grouped, seed)
     rows = dict.fromkeys(pieces.values(), str(plan.source.limits.rows()))
     if is_bounded_in_all(plan, keys):
         counts = dict.fromkeys(pieces[person_pieces(m)[0]] for m in measurements)
         rows = {count: f"rows_of_{count}" for count in counts}
-        chosen = counted_rows(plan.source.limits, chosen, rows)
+        chosen = counted_rows(plan, chosen, rows)
     columns = [f"{person_sql(m, pieces, rows)} AS m{n}" for n, m in enumerate(measurements)]
     return f"SELECT {', '.join(outer_texts(keys) + columns)} FROM ({chosen}) AS person{group_by(len(keys))}"
 
@@ -293,7 +302,7 @@ def chosen_groups(plan: Plan, keys: tuple[int, ...], grouped: str, seed: int) ->
     if known_groups(plan, keys) <= plan.source.limits.max_groups and not is_bounded_in_all(plan, keys):
         return grouped
     order = group_order(keys, seed)
-    place = f"pg_catalog.row_number() OVER (PARTITION BY u ORDER BY {order})"
+    place = f"pg_catalog.row_number() OVER (PARTITION BY {person(plan)} ORDER BY {order})"
     ranked = f"SELECT *, {place} AS place FROM ({grouped}) AS grouped"
     return f"SELECT * FROM ({ranked}) AS ranked WHERE {operator('<=', 'place', str(plan.source.limits.max_groups))}"
 
@@ -305,9 +314,10 @@ def is_bounded_in_all(plan: Plan, keys: tuple[int, ...]) -> bool:
     return limits.rows(groups) < limits.rows() * groups
 
 
-def counted_rows(limits: Limits, chosen: str, rows: dict[str, str]) -> str:
+def counted_rows(plan: Plan, chosen: str, rows: dict[str, str]) -> str:
     """Beside each count of `rows`, under the name there, the rows that count: none after max_total_rows of them."""
-    before = "(PARTITION BY u ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+    limits = plan.source.limits
+    before = f"(PARTITION BY {person(plan)} ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
     most = limits.rows()
     columns = []
     for count, name in rows.items():
@@ -341,13 +351,14 @@ def cut_sql(plan: Plan) -> str:
     """
     keys = max(plan.grouping.sets, key=len)
     limits = plan.source.limits
-    columns = ", ".join([f"{unit_sql(plan)} AS u", *key_columns(plan, keys), "pg_catalog.count(*) AS n"])
-    grouped = f"SELECT {columns} FROM {source_sql(plan)}{where(plan, keys)}{group_by(1 + len(keys))}"
+    persons = person_columns(plan)
+    columns = ", ".join([*persons, *key_columns(plan, keys), "pg_catalog.count(*) AS n"])
+    grouped = f"SELECT {columns} FROM {source_sql(plan)}{where(plan, keys)}{group_by(len(persons) + len(keys))}"
     beyond = [operator(">", "pg_catalog.max(n)", str(limits.rows()))]
     if keys:
         beyond.append(operator(">", "pg_catalog.count(*)", str(limits.max_groups)))
         beyond.append(operator(">", "pg_catalog.sum(n)", str(limits.rows(limits.max_groups))))
-    cut = f"SELECT u FROM ({grouped}) AS person GROUP BY u HAVING {' OR '.join(beyond)}"
+    cut = f"SELECT u FROM ({grouped}) AS person GROUP BY {person(plan)} HAVING {' OR '.join(beyond)}"
     return f"SELECT (pg_catalog.count(*))::pg_catalog.text FROM ({cut}) AS cut"
 
 
@@ -382,26 +393,50 @@ def chosen_rows(plan: Plan, keys: tuple[int, ...], subject: Subject, seed: int, 
     Groups come in their order until there are max_total_rows of a person.
     """
     limits = plan.source.limits
-    columns = ", ".join([f"{unit_sql(plan)} AS u", *key_columns(plan, keys), f"{argument_sql(subject)} AS x"])
+    columns = ", ".join([*person_columns(plan), *key_columns(plan, keys), f"{argument_sql(subject)} AS x"])
     rows = f"SELECT {'DISTINCT ' if distinct else ''}{columns} FROM {source_sql(plan)}{where(plan, keys, subject)}"
-    partition = ", ".join(["u", *(f"k{key}" for key in keys)])
+    partition = ", ".join([person(plan), *(f"k{key}" for key in keys)])
     order = f'pg_catalog.hashtextextended({output_text("x")} COLLATE pg_catalog."C", {person_secret(seed)})'
     place = f"pg_catalog.row_number() OVER (PARTITION BY {partition} ORDER BY {order})"
     group = "1"
     if keys:
-        group = f"pg_catalog.dense_rank() OVER (PARTITION BY u ORDER BY {group_order(keys, seed)})"
+        group = f"pg_catalog.dense_rank() OVER (PARTITION BY {person(plan)} ORDER BY {group_order(keys, seed)})"
     ranked = f"SELECT *, {place} AS row_place, {group} AS group_place FROM ({rows}) AS kept WHERE x IS NOT NULL"
     rows_kept = operator("<=", "row_place", str(limits.rows()))
     groups_kept = operator("<=", "group_place", str(limits.max_groups))
     kept = f"FROM ({ranked}) AS ranked WHERE {rows_kept} AND {groups_kept}"
     if not is_bounded_in_all(plan, keys):
         return f"SELECT * {kept}"
-    counted = f"SELECT *, pg_catalog.row_number() OVER (PARTITION BY u ORDER BY group_place, row_place) AS place {kept}"
+    place = f"pg_catalog.row_number() OVER (PARTITION BY {person(plan)} ORDER BY group_place, row_place)"
+    counted = f"SELECT *, {place} AS place {kept}"
     return f"SELECT * FROM ({counted}) AS counted WHERE {operator('<=', 'place', str(limits.max_total_rows))}"
 
 
 def source_sql(plan: Plan) -> str:
     return printer.rows(plan.source.rows)
+
+
+def person(plan: Plan) -> str:
+    """The columns to which the bounds of a person apply: where periods are apart, those of each period."""
+    return "u, p" if plan.by_period else "u"
+
+
+def person_columns(plan: Plan) -> list[str]:
+    return [f"{unit_sql(plan)} AS u", *([f"{period_sql(plan)} AS p"] if plan.by_period else [])]
+
+
+def period_sql(plan: Plan) -> str:
+    """The number of the period of a row among those that are charged; 0 for undated rows. No time makes it fail."""
+    charged = plan.charged
+    assert charged is not None
+    assert charged.time is not None
+    of_type, numbers = NATIVE_TYPE[charged.time.family], charged.numbers
+    # the day after each charged period ends it, where the next one does not begin there
+    days = [day for span in (charged.calendar.spans([number])[0] for number in numbers) for day in span]
+    ends = ", ".join(printer.beginning_of(day, of_type) for day in sorted(set(days)))
+    bucket = f"pg_catalog.width_bucket({printed(charged.time)}, ARRAY[{ends}]::pg_catalog.{of_type}[])"
+    held = f"{operator('>=', bucket, '1')} AND {operator('<', bucket, str(len(set(days))))}"
+    return f"(CASE WHEN {held} THEN {bucket} ELSE 0 END)"
 
 
 def unit_sql(plan: Plan) -> str:

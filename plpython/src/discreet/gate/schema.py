@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -88,7 +89,8 @@ class Protection:
     `path`: the way from the column `unit`, which is then a foreign key, to the column that names the person.
 
     `people`: the columns by which foreign keys know the people, None where no key tells; `wrong_unit`: why the unit
-    names something else, if they show that; `indexed`: an index on the unit leads to all rows of a person.
+    names something else, if they show that; `indexed`: an index on the unit leads to all rows of a person. `time`: the
+    column that tells the period of a row; `keeps_periods`: a trigger lets no row move to another.
     """
 
     dataset: str
@@ -108,6 +110,8 @@ class Protection:
     wrong_unit: str | None = None
     path: tuple[PathStep, ...] = ()
     indexed: bool = False
+    time: str | None = None
+    keeps_periods: bool = True
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,8 @@ class View:
 class Dataset:
     """The people of a question, and how their budget is kept; `has_one_table`: nothing else is kept of them.
 
-    `diagnose`: the share of a price that tells how many people were cut.
+    `diagnose`: the share of a price that tells how many people were cut. `period`: the months and the days of a period,
+    where each has a budget of its own; `opened`: the first and the last that the ledger has opened.
     """
 
     name: str
@@ -165,6 +170,8 @@ class Dataset:
     response_quantum: float | None = None
     has_one_table: bool = False
     diagnose: Fraction = Fraction(0)
+    period: tuple[int, int] | None = None
+    opened: tuple[date, date] | None = None
 
 
 @dataclass(frozen=True)
@@ -175,6 +182,11 @@ class Schema:
     datasets: Mapping[str, Dataset] = field(default_factory=dict)
     views: Mapping[tuple[str | None, str], View] = field(default_factory=dict)
     policies: frozenset[str] = frozenset(["noisy", "personal"])
+
+    def with_opened(self, opened: Mapping[str, tuple[date, date]]) -> Schema:
+        """With the first and the last period of datasets that have some."""
+        found = {name: replace(kept, opened=opened.get(name)) for name, kept in self.datasets.items()}
+        return replace(self, datasets=found)
 
     def view(self, node: Node) -> View | None:
         """The view that a RangeVar means, if it is one."""
@@ -204,6 +216,11 @@ class Schema:
                 f"A curator has to protect {found.schema}.{found.name} anew, by the column that names the person of "
                 "each row.",
             )
+        if protection is not None and not protection.keeps_periods:
+            raise RefusedShapeError(
+                f"rows of {found.schema}.{found.name} are not kept in their periods: a trigger is missing or disabled",
+                f"A curator has to protect {found.schema}.{found.name} anew, or enable trigger ~discreet_period.",
+            )
         if protection is not None and protection.policy not in self.policies:
             raise RefusedShapeError(
                 f"{found.name} is under policy '{protection.policy}', other tables of the question are not",
@@ -232,6 +249,7 @@ def schema_from_json(described: Mapping[str, Json]) -> Schema:
             None if entry["response_quantum"] is None else float(entry["response_quantum"]),
             entry["tables"] == 1,
             Fraction(entry["diagnose"]),
+            None if entry.get("period") is None else (entry["period"][0], entry["period"][1]),
         )
         for entry in described["datasets"]
     }
@@ -253,7 +271,7 @@ def _relation(entry: Mapping[str, Json]) -> Relation:
         kept["min_group"], kept["fallback"], kept["relation"], kept["max_total_rows"],
         None if kept["people"] is None else frozenset(kept["people"]), kept["wrong_unit"],
         tuple(PathStep(step["schema"], step["name"], step["key"], step["column"]) for step in kept.get("path", ())),
-        kept.get("indexed", False),
+        kept.get("indexed", False), kept.get("time"), kept.get("keeps_periods", True),
     )  # fmt: skip
     keys = tuple(frozenset(key) for key in entry["unique_keys"])
     combinations = tuple(Combination(frozenset(each["columns"]), each["nulls"]) for each in entry["combinations"])

@@ -37,12 +37,13 @@ class Terms:
     that for `total`. So with n = S / s ≤ groups, to which it comes where `total` = rows · groups, the change is at most
     n · s in L1; and since Σ x² ≤ max |x| · Σ |x| ≤ s · S, at most √n · s in L2.
 
-    Under bounded neighbours a change is a removal plus an addition (`acts` = 2): twice as much in L1. In L2 it depends.
-    Where all contributions of a person lie between 0 and the most, those of the removed and of the added person differ
-    in a group by no more than the larger, so the squares add up to no more than those of both: √2 √n · s. (Cut squares
-    may be below 0, but even then differ by no more than what the sensitivity for the larger number of rows says.) Where
-    contributions can have both signs, the same group may change by 2 s: 2 √n · s. A sum to which everybody adds a value
-    changes by less: by the width of the bounds, in its one group (gate/presence.py).
+    Under bounded neighbours, and where periods meet within a person (gate/periods.py), a change is a removal plus an
+    addition (`acts` = 2): twice as much in L1. In L2 it depends. Where all contributions of a person lie between 0 and
+    the most, those of the removed and of the added person differ in a group by no more than the larger, so the squares
+    add up to no more than those of both: √2 √n · s. (Cut squares may be below 0, but even then differ by no more than
+    what the sensitivity for the larger number of rows says.) Where contributions can have both signs, the same group
+    may change by 2 s: 2 √n · s. A sum to which everybody adds a value changes by less: by the width of the bounds, in
+    its one group (gate/presence.py).
 
     The choice of a quantile's bin in a group costs in proportion to the change of its losses, or to its square under
     zcdp; losses change by at most the sensitivity for `rows` · `acts` in a group, and all together by at most n times
@@ -67,7 +68,8 @@ class Terms:
     def of(cls, plan: Plan, price: Price | None, delta: Fraction, keys: tuple[int, ...]) -> Terms:
         limits = plan.source.limits
         groups = limits.max_groups if keys and not plan.source.single else 1
-        doubled = 2 if plan.dataset.neighbours == Neighbours.BOUNDED else 1
+        changes = plan.charged is not None and plan.charged.changes
+        doubled = 2 if plan.dataset.neighbours == Neighbours.BOUNDED or changes else 1
         rows, total = (1, 1) if plan.source.single else (limits.rows(), limits.rows(groups))
         if plan.personal is not None:  # noise is for one row: who has more of them pays for each
             groups = rows = total = 1

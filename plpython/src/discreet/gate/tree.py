@@ -785,6 +785,19 @@ class Step:
     alias: str = field(compare=False)
     held: Expression
     key: Expression
+    dated: Dated | None = None
+
+
+@dataclass(frozen=True)
+class Dated:
+    """Which rows a scan reads: those whose time lies in one of the spans of days, which are counted from 0001-01-01.
+
+    `undated`: also those whose time is NULL, infinite or outside the years 1 to 9999.
+    """
+
+    time: Expression
+    spans: tuple[tuple[int, int], ...]
+    undated: bool = False
 
 
 @dataclass(frozen=True)
@@ -792,7 +805,7 @@ class Table:
     """A table of the catalog; `only`: without those that inherit from it; `unit`: what names the person of a row.
 
     `path`: the parents over which a row has its person. `led`: they are not looked up, since the row is joined to its
-    parent, or to another row of it, whose person is its own.
+    parent, or to another row of it, whose person is its own. `dated`: the rows that are read, if not all.
     """
 
     place: int
@@ -804,6 +817,7 @@ class Table:
     unit: Expression | None = field(default=None, compare=False)
     path: tuple[Step, ...] = ()
     led: bool = False
+    dated: Dated | None = None
 
 
 @dataclass(frozen=True)

@@ -279,7 +279,7 @@ class DatabaseCatalog:
         row = rows[0]
         return Dataset(
             row["dataset"], row["epsilon_limit"], row["delta_limit"], row["accounting"], row["neighbours"],
-            row["response_quantum"], row["answer_lifetime"], row["diagnose"],
+            row["response_quantum"], row["answer_lifetime"], row["diagnose"], row["period"], row["lifetime_epsilon"],
         )  # fmt: skip
 
     def dataset_names(self) -> list[str]:
@@ -296,12 +296,12 @@ class DatabaseCatalog:
 
     def past(self, relation: Relation) -> Past | None:
         rows = self._run(
-            "SELECT dataset, unit FROM discreet._past_protection"
+            'SELECT dataset, unit, "time" FROM discreet._past_protection'
             " WHERE relation IN (SELECT discreet._relation_family(:oid::oid) UNION ALL"
             " SELECT base FROM discreet._multilevel_table WHERE relation = :oid::oid) ORDER BY relation LIMIT 1",
             oid=relation.oid,
         )
-        return Past(rows[0]["dataset"], rows[0]["unit"]) if rows else None
+        return Past(rows[0]["dataset"], rows[0]["unit"], rows[0]["time"]) if rows else None
 
     def epsilon_spent(self, dataset: str) -> Decimal:
         rows = self._run(
@@ -341,14 +341,23 @@ class DatabaseCatalog:
         try:
             self._run(
                 "INSERT INTO discreet._dataset"
-                " (dataset, accounting, neighbours, response_quantum, answer_lifetime, diagnose, owner)"
+                " (dataset, accounting, neighbours, response_quantum, answer_lifetime, diagnose, owner, period,"
+                " lifetime_epsilon, lifetime_amount)"
                 " SELECT :name::text, :accounting::text, :neighbours::text, :quantum::interval,"
-                " :lifetime::interval, :diagnose::numeric, rolname"
+                " :answers::interval, :diagnose::numeric, rolname, :period::interval, :lifetime::numeric,"
+                " :amount::numeric"
                 " FROM pg_roles WHERE oid = discreet._caller()",
                 name=dataset.name, accounting=dataset.accounting, neighbours=dataset.neighbours,
-                quantum=dataset.response_quantum, lifetime=dataset.answer_lifetime, diagnose=dataset.diagnose,
+                quantum=dataset.response_quantum, answers=dataset.answer_lifetime, diagnose=dataset.diagnose,
+                period=dataset.period, lifetime=dataset.lifetime,
+                amount=None if dataset.lifetime is None else amount_limit(dataset, dataset.lifetime),
             )  # fmt: skip
         except self._plpy.SPIError as error:
+            if getattr(error, "sqlstate", None) == "23514" and "period" in str(error):
+                raise InvalidParameterError(
+                    f"period is {dataset.period}, which is neither whole months nor whole days",
+                    "Give for example '1 month', '1 year', or '7 days'.",
+                ) from None
             if getattr(error, "sqlstate", None) == "23514" and "lifetime" in str(error):
                 raise InvalidParameterError(
                     f"answer_lifetime is {dataset.answer_lifetime}, but must not be below zero",
@@ -362,13 +371,17 @@ class DatabaseCatalog:
             raise
         self._write_budget(dataset, "-", dataset.epsilon, dataset.delta)
 
-    def _write_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None:
+    def _write_budget(
+        self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal, forever: bool = False
+    ) -> None:
         self._run(
-            "INSERT INTO discreet._budget (dataset, role, epsilon_limit, delta_limit, amount_limit)"
-            " VALUES (:dataset::text, :role::regrole, :epsilon::numeric, :delta::numeric, :amount::numeric)"
+            "INSERT INTO discreet._budget (dataset, role, epsilon_limit, delta_limit, amount_limit, forever)"
+            " VALUES (:dataset::text, :role::regrole, :epsilon::numeric, :delta::numeric, :amount::numeric,"
+            " :forever::boolean)"
             " ON CONFLICT (dataset, role) DO UPDATE SET granted = true, epsilon_limit = excluded.epsilon_limit,"
-            " delta_limit = excluded.delta_limit, amount_limit = excluded.amount_limit",
+            " delta_limit = excluded.delta_limit, amount_limit = excluded.amount_limit, forever = excluded.forever",
             dataset=dataset.name, role=role, epsilon=epsilon, delta=delta, amount=amount_limit(dataset, epsilon),
+            forever=forever,
         )  # fmt: skip
 
     def unit(self, relation: Relation) -> str | None:
@@ -402,25 +415,33 @@ class DatabaseCatalog:
     def add_protection(self, relation: Relation, dataset: str | None, policy: Policy, parent: Parent | None) -> None:
         self._run(
             "INSERT INTO discreet._protected_table (relation, dataset, unit, parent, parent_key, policy, max_groups,"
-            " max_rows, max_epsilon, max_delta, unit_epsilon, min_group, fallback, max_total_rows)"
+            ' max_rows, max_epsilon, max_delta, unit_epsilon, min_group, fallback, max_total_rows, "time")'
             " VALUES (:oid::oid, :dataset::text, :unit::name, :parent::oid, :parent_key::name, :policy::text,"
             " :max_groups::int, :max_rows::int, :max_epsilon::numeric, :max_delta::numeric,"
-            " :unit_epsilon::numeric, :min_group::int, :fallback::text, :max_total_rows::int)",
+            " :unit_epsilon::numeric, :min_group::int, :fallback::text, :max_total_rows::int, :time::name)",
             oid=relation.oid, dataset=dataset, unit=policy.unit, policy=policy.policy, max_groups=policy.max_groups,
             parent=None if parent is None else parent.relation.oid, parent_key=None if parent is None else parent.key,
             max_rows=policy.max_rows or 1, max_epsilon=policy.max_epsilon, max_delta=policy.max_delta,
             unit_epsilon=policy.unit_epsilon, min_group=policy.min_group, fallback=policy.fallback,
-            max_total_rows=policy.max_total_rows,
+            max_total_rows=policy.max_total_rows, time=policy.time,
         )  # fmt: skip
+        if policy.time is not None:
+            self._run(
+                "SELECT discreet._keep_periods(:oid::oid, :time::name, d.period) FROM discreet._dataset d"
+                " WHERE d.dataset = :dataset::text",
+                oid=relation.oid, time=policy.time, dataset=dataset,
+            )  # fmt: skip
         self._run(
-            "INSERT INTO discreet._past_protection AS past (relation, dataset, unit)"
-            " SELECT r, :dataset::text, :unit::name FROM (SELECT :oid::oid UNION ALL"
+            'INSERT INTO discreet._past_protection AS past (relation, dataset, unit, "time")'
+            " SELECT r, :dataset::text, :unit::name, :time::name FROM (SELECT :oid::oid UNION ALL"
             " SELECT base FROM discreet._multilevel_table WHERE relation = :oid::oid) AS held(r)"
             " WHERE :dataset::text IS NOT NULL"
             " ON CONFLICT (relation) DO UPDATE SET dataset = excluded.dataset,"
             " unit = coalesce(excluded.unit, past.unit),"
-            " unit_attnum = coalesce(excluded.unit_attnum, past.unit_attnum)",
+            " unit_attnum = coalesce(excluded.unit_attnum, past.unit_attnum),"
+            ' "time" = excluded."time", time_attnum = excluded.time_attnum',
             oid=relation.oid, dataset=dataset, unit=policy.unit if policy.policy == "personal" else None,
+            time=policy.time,
         )  # fmt: skip
 
     def set_limits(self, relation: Relation, policy: Policy) -> None:
@@ -505,15 +526,23 @@ class DatabaseCatalog:
             visibility=description.visibility, others=description.others,
         )  # fmt: skip
 
+    def has_plain_parts(self, relation: Relation) -> bool:
+        return not self._run(
+            "SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
+            " WHERE i.inhparent = :oid::oid AND NOT c.relispartition",
+            oid=relation.oid,
+        )
+
     def remove_protection(self, relation: Relation) -> None:
+        self._run("SELECT discreet._release_periods(:oid::oid)", oid=relation.oid)
         for table in ("_protected_column", "_protected_table"):
             self._run(f"DELETE FROM discreet.{table} WHERE relation = :oid::oid", oid=relation.oid)
         self._run("DELETE FROM discreet._protected_part WHERE whole = :oid::oid", oid=relation.oid)
 
-    def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal) -> None:
+    def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal, forever: bool) -> None:
         if not self._run("SELECT FROM pg_roles WHERE oid = :role::regrole", role=role):
             raise UndefinedObjectError(f"there is no role {role}", "Make it first, with CREATE ROLE.")
-        self._write_budget(dataset, role, epsilon, delta)
+        self._write_budget(dataset, role, epsilon, delta, forever)
         # the role's name comes quoted from regrole; membership opens the functions, the budget opens the dataset
         if self._run("SELECT WHERE NOT pg_has_role(:role::regrole, 'discreet_analyst', 'MEMBER')", role=role):
             self._plpy.execute(f"GRANT discreet_analyst TO {role}")

@@ -56,8 +56,13 @@ def create_dataset(
     quantum: str | None,
     lifetime: str | None,
     diagnose: Decimal | None,
+    period: str | None,
+    lifetime_epsilon: Decimal | None,
 ) -> None:
-    dataset = Dataset(name, epsilon, delta, accounting, neighbours, quantum, lifetime, given("diagnose", diagnose))
+    dataset = Dataset(
+        name, epsilon, delta, accounting, neighbours, quantum, lifetime, given("diagnose", diagnose), period,
+        lifetime_epsilon,
+    )  # fmt: skip
     curation.create_dataset(DatabaseCatalog(plpy), dataset)
 
 
@@ -79,10 +84,12 @@ def protect(
     min_group: int,
     fallback: str | None,
     max_total_rows: int | None,
+    time: str | None,
 ) -> None:
     wished = Policy(
-        unit, policy, max_groups, max_rows, max_epsilon, max_delta, unit_epsilon, min_group, fallback, max_total_rows
-    )
+        unit, policy, max_groups, max_rows, max_epsilon, max_delta, unit_epsilon, min_group, fallback, max_total_rows,
+        time,
+    )  # fmt: skip
     curation.protect(DatabaseCatalog(plpy), relation, dataset, epsilon, delta, wished)
 
 
@@ -125,9 +132,14 @@ def unprotect(plpy: Plpy, relation: str | None) -> None:
 
 @sql_errors
 def grant_budget(
-    plpy: Plpy, dataset: str | None, role: str | None, epsilon: Decimal | None, delta: Decimal | None
+    plpy: Plpy,
+    dataset: str | None,
+    role: str | None,
+    epsilon: Decimal | None,
+    delta: Decimal | None,
+    forever: bool | None,
 ) -> None:
-    curation.grant_budget(DatabaseCatalog(plpy), dataset, role, epsilon, delta)
+    curation.grant_budget(DatabaseCatalog(plpy), dataset, role, epsilon, delta, forever)
 
 
 @sql_errors

@@ -26,6 +26,7 @@ DATASETS = """
     FROM discreet.budget_status b JOIN discreet.datasets d USING (dataset)
     LEFT JOIN (SELECT dataset, count(*) AS tables, string_agg(DISTINCT policy, ', ') AS policies
                FROM discreet.protected_tables GROUP BY dataset) p USING (dataset)
+    WHERE b.period IS NULL
     ORDER BY b.dataset, b.label, b.role
 """
 # at most so many steps of a curve, however many charges there are

@@ -97,7 +97,9 @@ class Nested:
                 raise
             asker.session.log(f"discreet: {type(error).__name__} after the data was touched: {error}")
             raise TouchedDataError from None
-        if whole.asked.amount > outer.amount or whole.asked.delta > outer.delta:
+        charged, paid = whole.asked.plan.charged, together.plan.charged
+        outside = charged is not None and (paid is None or not paid.covers(charged))
+        if whole.asked.amount > outer.amount or whole.asked.delta > outer.delta or outside:
             asker.session.log("discreet: a question costs more with a released number in it than before")
             raise TouchedDataError
         whole.bought_with(together)

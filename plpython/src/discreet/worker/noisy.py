@@ -137,7 +137,7 @@ class Noisy:
             "dataset": due.plan.dataset.name,
             "amount": decimal_text(due.cost.amount),
             "delta": decimal_text(due.cost.delta),
-        }
+        } | in_periods(due)
         details: dict[str, Json] = {
             "measurements": len(due.plan.measurements),
             "grouping_sets": len(due.plan.grouping.sets),
@@ -219,7 +219,8 @@ class Noisy:
 
     def record(self, left: Json) -> Rows:
         if left is None:
-            left = self.asker.ledger("left", {"role": self.asker.user, "dataset": self.plan.dataset.name})
+            request = {"role": self.asker.user, "dataset": self.plan.dataset.name, "amount": "0", "delta": "0"}
+            left = self.asker.ledger("left", request | in_periods(self.asked))
         self.asker.wait_for_quantum(self.quantum)
         self.asked, rows = put_together(self.asked, self.due, self.found, self.drawn)
         if self.drawn is not None:
@@ -261,6 +262,21 @@ class Noisy:
 
     def findings(self) -> list[tuple[str, str, str]]:
         return findings(self.plan)
+
+
+def in_periods(due: Asked) -> dict[str, Json]:
+    """The periods that pay, by their first days, and what is taken from the lifetime, where the dataset has periods."""
+    charged, lifetime = due.plan.charged, due.lifetime
+    if charged is None:
+        return {}
+    calendar = charged.calendar
+    days = [calendar.first_day(number).isoformat() for number in charged.numbers]
+    cost = lifetime and {"amount": decimal_text(lifetime.amount), "delta": decimal_text(lifetime.delta)}
+    return {
+        "period": f"{calendar.months} months {calendar.days} days",
+        "periods": (["-infinity"] if charged.undated else []) + days,
+        "lifetime": cost,
+    }
 
 
 def groups_statement(plan: Plan, place: int) -> str:

@@ -116,9 +116,20 @@ def explained(asker: Asker, asked: Asked, found: Found, due: Asked, charged: dic
             "caveats": caveats(plan, terms),
             "stored": stored,
         }
+        | periods_told(due)
         | ({} if charged is None else shortage(asker, charged))
         | ({} if asker.label is None else {"label": asker.label.text})
     )
+
+
+def periods_told(due: Asked) -> dict[str, Json]:
+    """The periods that would pay, each the whole price, and what the lifetime would, where the dataset has periods."""
+    charged, lifetime = due.plan.charged, due.lifetime
+    if charged is None:
+        return {}
+    days = [charged.calendar.first_day(number).isoformat() for number in charged.numbers]
+    told: dict[str, Json] = {"periods": (["undated"] if charged.undated else []) + days}
+    return told if lifetime is None else told | {"lifetime_epsilon": decimal_text(lifetime.epsilon)}
 
 
 def shortage(asker: Asker, due: dict[str, Json]) -> dict[str, Json]:

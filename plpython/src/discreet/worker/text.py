@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 
 from discreet.core.errors import RefusedShapeError
 from discreet.core.syntax import Node
@@ -80,10 +80,12 @@ class TextQuestion:
     def priced(self, meaning: Meaning) -> Asked:
         """The question with its price, by text and catalog alone."""
         described, wish, usual = meaning.described, self.asking.wish, self.asker.setting("discreet.epsilon")
-        key = described.digest, self.text, wish, meaning.names, usual, self.asker.user
+        opened = self.opened(meaning)
+        key = described.digest, self.text, wish, meaning.names, usual, self.asker.user, tuple(opened.items())
         asked = PLANNED.get(key)
         if asked is None:
             context, tree = self.context(meaning), self.tree()
+            context = replace(context, schema=context.schema.with_opened(opened))
             schema = under_noise(context.schema) if wish.noisily else context.schema
             with quoting(self.text):
                 planned = plan(tree, schema, context.harmless, context.parameters, wish.released)
@@ -91,6 +93,15 @@ class TextQuestion:
             if not self._clock_read and wish.released is None:
                 PLANNED.put(key, asked)
         return asked
+
+    def opened(self, meaning: Meaning) -> dict[str, tuple[date, date]]:
+        """The first and the last period that the ledger has opened, of datasets that have some. Time opens more."""
+        found = {}
+        for dataset in meaning.described.meaning["datasets"]:
+            if dataset["period"] is not None:
+                first, last = self.asker.ledger("opened", {"dataset": dataset["dataset"]})
+                found[dataset["dataset"]] = date.fromisoformat(first), date.fromisoformat(last)
+        return found
 
     def context(self, meaning: Meaning) -> Context:
         """What the question is read with."""
