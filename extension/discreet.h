@@ -14,6 +14,7 @@
  *   dp_values.c         what a value is on the integer grid on which sums are exact
  *   dp_aggregates.c     transitions of the dp_ aggregates, and the way to Python for the released number
  *   gate_question.c     makes questions of plain SELECTs on protected tables
+ *   gate_with.c         moves WITH queries to where they are named
  *   gate_statement.c    checks all questions of a statement before the first is charged
  *   gate_columns.c      which columns a caller names for an answer
  *   gate_around.c       leaves what stands around an answer to PostgreSQL
@@ -125,6 +126,10 @@ extern void columns_of_call_around(TupleDesc around);
 /* gate_around.c */
 extern bool is_followed(Query *query);
 extern Query *divided(Query *query, Query **over);
+extern void drop_unnamed_queries(Query *query, bool changing);
+
+/* gate_with.c */
+extern Query *with_queries_moved(Query *query, List *guarded);
 
 /* gate_units.c */
 extern bool groups_by_people(Query *query);
@@ -197,6 +202,7 @@ extern void follow_command(void);
 extern void end_command(void);
 
 /* gate_question.c */
+extern bool reaches_guarded(Query *query, List *guarded);
 extern bool may_read(Oid relation, Bitmapset *columns, Oid user);
 extern Query *query_of(Query *statement);
 extern bool analysts_at_work(void);

@@ -319,7 +319,7 @@ names_query(Node *node, Naming *naming)
 }
 
 /* Keeps those WITH queries that the query itself, or a later one of them that is kept, names; and what changes tables. */
-static void
+void
 drop_unnamed_queries(Query *query, bool changing)
 {
 	List	   *all = query->cteList;

@@ -22,6 +22,8 @@ is_wall_clock(Query *query, Node *node)
 		Var		   *column = (Var *) node;
 		RangeTblEntry *entry = rt_fetch(column->varno, query->rtable);
 
+		if (entry->rtekind == RTE_FUNCTION && list_length(entry->functions) == 1)
+			return is_wall_clock(query, linitial_node(RangeTblFunction, entry->functions)->funcexpr);
 		return entry->rtekind == RTE_SUBQUERY && entry->subquery->setOperations == NULL &&
 			is_wall_clock(entry->subquery,
 						  (Node *) get_tle_by_resno(entry->subquery->targetList, column->varattno)->expr);
@@ -32,6 +34,8 @@ is_wall_clock(Query *query, Node *node)
 
 		if (call->funcid == F_TIMESTAMPTZ_DATE || call->funcid == F_TIMESTAMPTZ_TIMESTAMP)
 			return exprType(linitial(call->args)) != TIMESTAMPTZOID;
+		if (call->funcid == F_GENERATE_SERIES_TIMESTAMPTZ_TIMESTAMPTZ_INTERVAL)
+			return is_wall_clock(query, linitial(call->args)) || is_wall_clock(query, lsecond(call->args));
 		return call->funcid == F_DATE_TRUNC_TEXT_TIMESTAMPTZ && is_wall_clock(query, lsecond(call->args));
 	}
 	if (IsA(node, OpExpr))

@@ -186,6 +186,32 @@ is_age(Node *node)
 	return function == F_AGE_TIMESTAMP || function == F_AGE_TIMESTAMPTZ || function == F_AGE_TIMESTAMPTZ_TIMESTAMPTZ;
 }
 
+/*
+ * generate_series() of moments of which one was given without a time zone goes by the calendar of the session: with one, days would
+ * begin at its midnights, which are none in the gate.
+ */
+static Node *
+series_of_wall_clock(FuncExpr *series)
+{
+	Node	   *ends[] = {linitial(series->args), lsecond(series->args)};
+	FuncExpr   *plain;
+
+	if (without_zone(ends[0]) == NULL && without_zone(ends[1]) == NULL)
+		return (Node *) series;
+	for (int n = 0; n < lengthof(ends); n++)
+	{
+		Node	   *without = without_zone(ends[n]);
+
+		ends[n] = without != NULL ? without : (Node *) makeFuncExpr(F_TIMESTAMP_TIMESTAMPTZ, TIMESTAMPOID, list_make1(ends[n]),
+																	 InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
+	}
+	plain = copyObject(series);
+	plain->funcid = F_GENERATE_SERIES_TIMESTAMP_TIMESTAMP_INTERVAL;
+	plain->funcresulttype = TIMESTAMPOID;
+	plain->args = list_make3(ends[0], ends[1], lthird(series->args));
+	return (Node *) plain;
+}
+
 static Node *
 fold(Node *node, void *context)
 {
@@ -195,6 +221,8 @@ fold(Node *node, void *context)
 		return (Node *) query_tree_mutator((Query *) node, fold, context, 0);
 	if (is_age(node))
 		node = age_of_two((FuncExpr *) node);
+	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_GENERATE_SERIES_TIMESTAMPTZ_TIMESTAMPTZ_INTERVAL)
+		node = series_of_wall_clock((FuncExpr *) node);
 	if (IsA(node, Const) && ((Const *) node)->consttype == INTERVALOID && ((Const *) node)->consttypmod != -1)
 	{
 		/* interval '90' day: the value has been fitted to its fields already */

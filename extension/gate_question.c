@@ -28,6 +28,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
 #include "parser/analyze.h"
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
@@ -274,24 +275,32 @@ names_column(Node *node, void *context)
 	return IsA(node, Var) || expression_tree_walker(node, names_column, context);
 }
 
-/* Elements of a value of a row, which the gate knows (gate/elements.py). */
+/* What the gate knows of functions: elements of a value of a row (gate/elements.py), series of constants (gate/given.py). */
 static bool
-gives_elements(RangeTblEntry *entry)
+gives_known_rows(RangeTblEntry *entry)
 {
 	Node	   *call;
 
 	if (entry->funcordinality || list_length(entry->functions) != 1)
 		return false;
 	call = linitial_node(RangeTblFunction, entry->functions)->funcexpr;
-	if (!IsA(call, FuncExpr) || !names_column(call, NULL))
+	if (!IsA(call, FuncExpr))
 		return false;
 	switch (((FuncExpr *) call)->funcid)
 	{
 		case F_UNNEST_ANYARRAY:
+			return names_column(call, NULL) || !contain_volatile_functions(call);
 		case F_JSONB_ARRAY_ELEMENTS:
 		case F_JSONB_ARRAY_ELEMENTS_TEXT:
 		case F_JSONB_OBJECT_KEYS:
-			return true;
+			return names_column(call, NULL);
+		case F_GENERATE_SERIES_INT4_INT4:
+		case F_GENERATE_SERIES_INT4_INT4_INT4:
+		case F_GENERATE_SERIES_INT8_INT8:
+		case F_GENERATE_SERIES_INT8_INT8_INT8:
+		case F_GENERATE_SERIES_TIMESTAMP_TIMESTAMP_INTERVAL:
+		case F_GENERATE_SERIES_TIMESTAMPTZ_TIMESTAMPTZ_INTERVAL:
+			return !names_column(call, NULL) && !contain_volatile_functions(call);
 		default:
 			return false;
 	}
@@ -323,7 +332,11 @@ look_at_entry(RangeTblEntry *entry, Reach *reach)
 		case RTE_JOIN:
 			break;
 		case RTE_FUNCTION:
-			if (!gives_elements(entry))
+			if (!gives_known_rows(entry))
+				reach->reaches_else = true;
+			break;
+		case RTE_VALUES:
+			if (names_column((Node *) entry->values_lists, NULL) || contain_volatile_functions((Node *) entry->values_lists))
 				reach->reaches_else = true;
 			break;
 		default:
@@ -368,6 +381,12 @@ reach_of(Query *query, List *guarded)
 
 	query_tree_walker(query, look_at_reach, (void *) &reach, QTW_EXAMINE_RTES_BEFORE);
 	return reach;
+}
+
+bool
+reaches_guarded(Query *query, List *guarded)
+{
+	return reach_of(query, guarded).reaches_guarded;
 }
 
 static bool aggregates_below(Query *query, List *guarded);
@@ -672,6 +691,13 @@ guard_query(Query *query, List *guarded)
 
 	if (!reach.reaches_guarded)
 		return;
+	if (query->cteList != NIL && !aggregates_below(query, guarded))
+	{
+		Query	   *moved = with_queries_moved(query, guarded);
+
+		if (aggregates_below(moved, guarded))
+			*query = *moved;
+	}
 	if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->rtable == NIL ||
 		aggregates_below(query, guarded))
 		guard_parts(query, guarded);

@@ -1,7 +1,7 @@
 /*
  * gate_units.c: which column of a table an expression is, through subqueries, WITH queries, joins and views.
  *
- * A subquery that groups by the people of a protected table has a row for each of them, or several, and is
+ * A subquery that groups by the people of a protected table, or by its rows, has a row for each of them, or several, and is
  * no answer: it belongs to the question around it, which the gate is asked as a whole. Whether that is private is the gate's
  * own decision; a mistake here only leads to another refusal. And tools that ask for the columns of a table are not told of
  * hidden ones.
@@ -13,6 +13,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
@@ -26,55 +27,52 @@
 typedef bool (*ColumnTest) (Oid table, AttrNumber number);
 
 static bool is_column(Query *query, Node *node, ColumnTest test, int depth);
+static bool is_column_below(Query *below, AttrNumber number, ColumnTest test, int depth);
 
-/* The column of a table that names its people; 0 where it has none. */
-static AttrNumber
-unit_column(Oid table)
+/* What a function of the extension says of a column of a table. */
+static bool
+is_said_of(const char *name, Oid table, AttrNumber number)
 {
-	Oid			type = OIDOID;
-	Oid			function = own_function("_unit_column", 1, &type);
+	Oid			types[] = {OIDOID, INT2OID};
+	Oid			function = own_function(name, lengthof(types), types);
 	bool		snapshot = ActiveSnapshotSet();
-	LOCAL_FCINFO(call, 1);
-	FmgrInfo	info;
-	Datum		column;
+	bool		said;
 
 	if (!OidIsValid(function) || table < FirstNormalObjectId)
-		return 0;
+		return false;
 	if (!snapshot)
 		PushActiveSnapshot(GetTransactionSnapshot());
-	fmgr_info(function, &info);
-	InitFunctionCallInfoData(*call, &info, 1, InvalidOid, NULL, NULL);
-	call->args[0].value = ObjectIdGetDatum(table);
-	call->args[0].isnull = false;
-	column = FunctionCallInvoke(call);
+	said = DatumGetBool(OidFunctionCall2(function, ObjectIdGetDatum(table), Int16GetDatum(number)));
 	if (!snapshot)
 		PopActiveSnapshot();
-	return call->isnull ? 0 : DatumGetInt16(column);
+	return said;
 }
 
+/* Whether rows that agree in a column belong to one person. */
 static bool
-names_people(Oid table, AttrNumber number)
+tells_person(Oid table, AttrNumber number)
 {
-	return number == unit_column(table);
+	return is_said_of("_tells_person", table, number);
 }
 
 /* Whether a curator has declared that nobody asks about a column. */
 static bool
 is_hidden(Oid table, AttrNumber number)
 {
-	Oid			types[] = {OIDOID, INT2OID};
-	Oid			function = own_function("_is_hidden", lengthof(types), types);
-	bool		snapshot = ActiveSnapshotSet();
-	bool		hidden;
+	return is_said_of("_is_hidden", table, number);
+}
 
-	if (!OidIsValid(function) || table < FirstNormalObjectId)
-		return false;
-	if (!snapshot)
-		PushActiveSnapshot(GetTransactionSnapshot());
-	hidden = DatumGetBool(OidFunctionCall2(function, ObjectIdGetDatum(table), Int16GetDatum(number)));
-	if (!snapshot)
-		PopActiveSnapshot();
-	return hidden;
+/* Of a column of UNION, INTERSECT or EXCEPT all sides are asked. */
+static bool
+is_column_of_sides(Query *below, Node *sides, AttrNumber number, ColumnTest test, int depth)
+{
+	SetOperationStmt *both = (SetOperationStmt *) sides;
+
+	if (IsA(sides, RangeTblRef))
+		return is_column_below(rt_fetch(((RangeTblRef *) sides)->rtindex, below->rtable)->subquery, number, test, depth + 1);
+	check_stack_depth();
+	return is_column_of_sides(below, both->larg, number, test, depth) &&
+		is_column_of_sides(below, both->rarg, number, test, depth);
 }
 
 static bool
@@ -82,7 +80,9 @@ is_column_below(Query *below, AttrNumber number, ColumnTest test, int depth)
 {
 	TargetEntry *target = get_tle_by_resno(below->targetList, number);
 
-	return target != NULL && below->setOperations == NULL && is_column(below, (Node *) target->expr, test, depth + 1);
+	if (below->setOperations != NULL)
+		return depth <= DEEPEST && is_column_of_sides(below, below->setOperations, number, test, depth);
+	return target != NULL && is_column(below, (Node *) target->expr, test, depth + 1);
 }
 
 static bool
@@ -91,7 +91,7 @@ is_column_of_relation(RangeTblEntry *entry, AttrNumber number, ColumnTest test, 
 	Relation	view;
 	bool		found;
 
-	if (entry->relkind != RELKIND_VIEW || unit_column(entry->relid) != 0)
+	if (entry->relkind != RELKIND_VIEW || test(entry->relid, number))
 		return test(entry->relid, number);
 	view = relation_open(entry->relid, AccessShareLock);
 	found = is_column_below(get_view_query(view), number, test, depth);
@@ -142,7 +142,7 @@ groups_by_people(Query *query)
 	ListCell   *cell;
 
 	foreach(cell, query->groupClause)
-		if (is_column(query, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList), names_people, 0))
+		if (is_column(query, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList), tells_person, 0))
 			return true;
 	return false;
 }

@@ -29,9 +29,10 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._guards(oid, oid, oid) IS
 'Whether the gate stands before a table, for an analyst; view: 0 if named directly, the table itself if by a rule or policy.';
 
--- discreet._unit_column: the number of the column that names the people of a protected table, where it is one of its own.
-CREATE FUNCTION discreet._unit_column(relation oid)
-RETURNS smallint
+-- discreet._tells_person: whether rows of a protected table that agree in a column belong to one person: it names the person, or a
+-- row of the table itself, or the parent over which the row has its person.
+CREATE FUNCTION discreet._tells_person(relation oid, attnum smallint)
+RETURNS boolean
 LANGUAGE sql
 STABLE
 STRICT
@@ -39,10 +40,16 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT t.unit_attnum FROM discreet._protected_table t WHERE t.relation = $1 AND t.policy <> 'public' AND t.parent IS NULL
+    SELECT EXISTS (
+        SELECT FROM discreet._protected_table t
+        WHERE t.relation = $1 AND t.policy <> 'public'
+          AND (t.unit_attnum = $2
+               OR EXISTS (SELECT FROM pg_index i
+                          WHERE i.indrelid = $1 AND i.indisunique AND i.indpred IS NULL AND i.indnkeyatts = 1
+                            AND i.indkey[0] = $2)))
 $sql$;
-COMMENT ON FUNCTION discreet._unit_column(oid) IS
-'The number of the column that names the people of a protected table; NULL where another table names them.';
+COMMENT ON FUNCTION discreet._tells_person(oid, smallint) IS
+'Whether rows of a protected table that agree in a column belong to one person.';
 
 -- discreet._is_hidden: whether a curator has declared that nobody asks about a column of a protected table.
 CREATE FUNCTION discreet._is_hidden(relation oid, attnum smallint)

@@ -443,3 +443,52 @@ SELECT avg(cost) FROM (SELECT cost, avg(cost) OVER (PARTITION BY patient_id ORDE
 SELECT sum(x.cost) FROM clinic.patient p CROSS JOIN LATERAL (
     SELECT v.cost FROM clinic.visit v WHERE v.patient_id = p.id ORDER BY v.day DESC, v.cost LIMIT 2) x;
 SELECT dept, count(*) FROM hr.employee GROUP BY dept ORDER BY count(*) DESC, dept LIMIT 3;
+
+-- ===== rows that a question lists itself
+
+SELECT d.day::date, count(v.id) FROM generate_series(DATE '2025-01-01', DATE '2025-01-31', interval '1 day') AS d(day)
+LEFT JOIN clinic.visit v ON v.day = d.day::date GROUP BY 1 ORDER BY 1;
+SELECT m::date AS month, count(v.id) AS visits, coalesce(sum(v.cost), 0) AS costs
+FROM generate_series(TIMESTAMP '2024-01-01', '2024-12-01', '1 month') m
+LEFT JOIN clinic.visit v ON date_trunc('month', v.day) = m GROUP BY m ORDER BY m;
+SELECT a, count(p.id) FROM generate_series(0, 100, 10) a LEFT JOIN clinic.patient p ON p.age >= a AND p.age < a + 10
+GROUP BY a ORDER BY a;
+SELECT a, count(p.id) FROM generate_series(5, 1, -1) a LEFT JOIN clinic.patient p ON p.age = a GROUP BY a ORDER BY a DESC;
+SELECT b.name, count(*), avg(p.age) FROM clinic.patient p JOIN (VALUES ('young', 0, 29), ('old', 60, 200)) b(name, low, high)
+ON p.age BETWEEN b.low AND b.high GROUP BY b.name ORDER BY b.name;
+WITH b(name, low, high) AS (VALUES ('young', 0, 29), ('middle', 30, 59), ('none', 300, 400), ('old', 60, 200))
+SELECT b.name, count(p.id) FROM b LEFT JOIN clinic.patient p ON p.age BETWEEN b.low AND b.high GROUP BY b.name ORDER BY 1;
+SELECT w.ward, count(v.id) FROM unnest(ARRAY['Surgery', 'Nowhere']) AS w(ward) LEFT JOIN clinic.visit v ON v.ward = w.ward
+GROUP BY w.ward ORDER BY w.ward;
+SELECT count(*) FROM clinic.visit WHERE ward IN (VALUES ('Surgery'), ('Oncology'));
+SELECT count(*) FROM clinic.patient p WHERE EXISTS (
+    SELECT FROM (VALUES ('F', 30), ('M', 50)) v(sex, age) WHERE v.sex = p.sex AND p.age > v.age);
+SELECT count(*), avg(n) FROM (SELECT v.patient_id, count(*) AS n FROM clinic.visit v
+    JOIN (VALUES ('Surgery', 3), ('Oncology', 5)) w(ward, weight) USING (ward) GROUP BY v.patient_id) x;
+SELECT sum(v.cost * w.weight) FROM clinic.visit v JOIN (VALUES ('Surgery', 2), ('Oncology', 5)) w(ward, weight) USING (ward);
+SELECT count(*) FROM hr.employee, generate_series(1, 10);
+
+-- ===== public rows with several keys, all of whose groups appear
+
+SELECT z.city, z.zip, count(p.id) FROM zip_area z LEFT JOIN clinic.patient p ON p.zip = z.zip GROUP BY z.city, z.zip ORDER BY 1, 2;
+SELECT z.city, z.zip, count(p.id) FROM zip_area z LEFT JOIN clinic.patient p ON p.zip = z.zip
+GROUP BY ROLLUP (z.city, z.zip) ORDER BY 1, 2;
+SELECT c.day, c.holiday, count(v.id) FROM calendar c LEFT JOIN clinic.visit v ON v.day = c.day
+WHERE c.day BETWEEN '1942-01-01' AND '1942-02-01' GROUP BY 1, 2 ORDER BY 1;
+SELECT g.sex, d::date AS day, count(x.patient_id) FROM unnest(ARRAY['F', 'M']) AS g(sex)
+CROSS JOIN generate_series(DATE '2025-03-01', DATE '2025-03-03', '1 day') AS d
+LEFT JOIN (SELECT v.patient_id, v.day, p.sex FROM clinic.visit v JOIN clinic.patient p ON p.id = v.patient_id) x
+ON x.day = d::date AND x.sex = g.sex GROUP BY 1, 2 ORDER BY 1, 2;
+
+-- ===== moments that are computed keep their bounds
+
+SELECT avg((date_trunc('month', hired)::date - dob) / 365.25) FROM hr.employee;
+SELECT avg(date_trunc('week', hired) - date_trunc('year', dob)) FROM hr.employee;
+SELECT avg(extract(epoch FROM date_trunc('quarter', hired) - dob) / 86400) FROM hr.employee;
+SELECT avg((hired + interval '1 month')::date - hired) FROM hr.employee;
+SELECT avg(greatest(hired, DATE '2010-01-01') - dob) FROM hr.employee;
+SELECT avg(last - first) FROM (SELECT patient_id, min(day) AS first, max(day) AS last FROM clinic.visit GROUP BY patient_id) v;
+SELECT avg(month - first) FROM (SELECT patient_id, date_trunc('month', day)::date AS month,
+    first_value(day) OVER (PARTITION BY patient_id ORDER BY day, id) AS first FROM clinic.visit) v WHERE month > first;
+SELECT CASE WHEN first >= DATE '2024-01-01' THEN 'new' ELSE 'old' END AS kind, count(*), avg(n)
+FROM (SELECT patient_id, min(day) AS first, count(*) AS n FROM clinic.visit GROUP BY patient_id) v GROUP BY 1 ORDER BY 1;

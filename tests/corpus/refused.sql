@@ -489,8 +489,22 @@ SELECT count(DISTINCT xmin) FROM hr.employee;
 SELECT count(*) FROM hr.employee WHERE tableoid = 1;
 -- DP001: function generate_series
 SELECT count(*) FROM (SELECT generate_series(1, 1000) FROM hr.employee) t;
--- DP001: generate_series() in FROM
-SELECT count(*) FROM hr.employee, generate_series(1, 1000);
+-- DP001: generate_series() of more than 10000 rows
+SELECT count(*) FROM hr.employee, generate_series(1, 20000);
+-- DP001: generate_series() of more than 10000 rows
+SELECT count(*) FROM hr.employee, generate_series(1, 10, 0);
+-- DP001: generate_series() of more than 10000 rows
+SELECT count(*) FROM hr.employee, generate_series(timestamp '2020-01-01', '2025-01-01', '1 minute');
+-- DP001: generate_series() of more than 10000 rows
+SELECT count(*) FROM hr.employee, generate_series(timestamp '2020-01-01', '2025-01-01', '1 month -30 days');
+-- DP001: generate_series() of moments without a constant interval
+SELECT count(*) FROM hr.employee, generate_series(timestamp '2020-01-01', timestamp '2025-01-01');
+-- DP001: generate_series() of something other than constants
+SELECT count(*) FROM generate_series(1.5, 2) n JOIN hr.employee ON true;
+-- DP001: VALUES of something other than constants
+SELECT count(*) FROM hr.employee e WHERE EXISTS (SELECT FROM (VALUES (e.salary)) v(x) WHERE x > 5);
+-- DP001: values of kinds
+SELECT count(*) FROM hr.employee e JOIN (VALUES (1), (DATE '2020-01-01')) v(x) ON true;
 -- DP001: without FROM
 SELECT count(*) FROM hr.employee e, LATERAL (SELECT e.salary) t;
 -- DP001: on the person
@@ -515,8 +529,8 @@ SELECT count(*) FROM zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip WHERE e
 SELECT z.city, count(*) FROM zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip WHERE e.salary > 5 GROUP BY z.city;
 -- DP001: people's side
 SELECT e.dept, count(*) FROM zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip GROUP BY e.dept;
--- DP001: several keys
-SELECT z.city, z.zip, count(*) FROM zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip GROUP BY 1, 2;
+-- DP001: the people's side
+SELECT z.city, z.zip, e.dept, count(*) FROM zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip GROUP BY 1, 2, 3;
 -- DP001: LEFT JOIN from public rows
 SELECT count(*) FROM (SELECT z.city, e.salary FROM zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip) x;
 -- DP001: UNION without the person
@@ -851,8 +865,31 @@ SELECT count(*) FROM hr.employee, unnest(dept) AS d;
 SELECT count(*) FROM hr.employee, jsonb_array_elements(dept) AS d;
 -- DP001: WITH ORDINALITY
 SELECT count(*) FROM hr.employee, unnest(dept) WITH ORDINALITY AS d(e, n);
--- DP001: a function in FROM
-SELECT count(*) FROM unnest(ARRAY[1, 2]) AS n JOIN hr.employee ON true;
+-- DP001: several columns of generate_series()
+SELECT count(*) FROM generate_series(1, 2) AS n(a, b) JOIN hr.employee ON true;
+-- rows that a question lists are constants, however they are written
+-- DP002: column id
+SELECT count(*) FROM hr.employee e JOIN (VALUES (7)) v(x) ON e.id = v.x;
+-- DP002: column id
+SELECT count(*) FROM hr.employee e JOIN generate_series(7, 7) n ON e.id = n;
+-- DP002: column id
+SELECT count(*) FROM hr.employee e, unnest(ARRAY[7, 8]) n WHERE n = e.id;
+-- DP002: column id
+SELECT count(*) FROM hr.employee WHERE id IN (VALUES (7));
+-- DP002: comparing the columns dob, gender, zip by value
+SELECT count(*) FROM census.voter v JOIN (VALUES (DATE '1940-01-02', '2001', 'F')) w(d, z, g)
+ON v.dob = w.d AND v.zip = w.z AND v.gender = w.g;
+-- DP002: comparing the columns dob, gender, zip by value
+SELECT count(*) FROM census.voter v, (VALUES (DATE '1940-01-02')) a(d), (VALUES ('2001')) b(z), unnest(ARRAY['F']) c(g)
+WHERE v.dob = d AND v.zip = z AND v.gender = g;
+-- DP002: comparing the columns dob, gender, zip by value
+SELECT count(*) FROM census.voter v JOIN (VALUES (DATE '1940-01-02', DATE '1940-01-02')) w(a, b)
+ON v.dob BETWEEN w.a AND w.b AND v.zip = '2001' AND v.gender = 'F';
+-- DP002: comparing the columns dob, gender, zip by value
+SELECT d, count(v.id) FROM generate_series(DATE '1940-01-02', DATE '1940-01-05', '1 day') d
+LEFT JOIN census.voter v ON v.dob = d AND v.zip = '2001' AND v.gender = 'F' GROUP BY d;
+-- DP002: comparing the columns region, roll_no by value
+SELECT n, count(v.id) FROM generate_series(1, 50) n LEFT JOIN census.voter v ON v.roll_no = n AND v.region = 'Coast' GROUP BY n;
 
 -- ===== frames of a range
 

@@ -6,7 +6,8 @@ import psycopg
 import pytest
 from tests.corpus.sample import Question, questions
 from tests.database.gate.conftest import Asker
-from tests.database.gate.test_shop import differences, shop, truth
+from tests.database.gate.test_shop import compared, shop, truth
+from tests.exactly import columns
 
 __all__ = ["shop"]
 
@@ -33,8 +34,8 @@ def test_it_is_answered_in_plain_sql(shop: Asker, number: int) -> None:
     shop.admin.execute("UPDATE discreet._budget SET amount_spent = 0, delta_spent = 0")
     shop.plain("SET discreet.epsilon = 50")
     cursor = shop.connection.execute(asked(number).sql.encode())
-    names, rows = truth(shop.admin, asked(number).sql)
-    assert [column.name for column in cursor.description or ()] == names
+    told, rows = truth(shop.admin, asked(number).sql)
+    assert columns(cursor) == told
     found = cursor.fetchall()
     if number in PUBLIC:
         assert found == rows
@@ -43,7 +44,7 @@ def test_it_is_answered_in_plain_sql(shop: Asker, number: int) -> None:
 
 @pytest.mark.parametrize("number", [number for number in ANSWERED if number not in PUBLIC + AROUND])
 def test_without_noise_it_is_what_postgresql_answers(shop: Asker, number: int) -> None:
-    assert differences(shop.admin, asked(number).sql) == []
+    assert compared(shop.admin, asked(number).sql) == []
 
 
 @pytest.mark.parametrize("number", REFUSED)

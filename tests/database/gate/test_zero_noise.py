@@ -1,19 +1,16 @@
 """Without noise, an answer is what PostgreSQL answers: names, types, order and NULLs included, numbers to the grid.
 
 The pure stages run here, in the test's own process, with draws that are 0, a threshold of one person, and choices that
-take the best candidate. Limits per person and bounds are wide enough for all rows. Nothing of this can be had by a
-setting: the noise source of the server is another process's.
+take the best candidate (tests/exactly.py). Limits per person and bounds are wide enough for all rows. Nothing of this
+can be had by a setting: the noise source of the server is another process's.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
-from decimal import Decimal
-from fractions import Fraction
+from math import inf
 from typing import Any
 
 import pytest
@@ -21,41 +18,16 @@ from dev.cluster import Cluster
 from tests.corpus import lab
 from tests.corpus.sample import HARMLESS, NOON, SCHEMA, Question, questions
 from tests.database.gate.conftest import Asker
-from tests.databases import Connection, Row, created
+from tests.databases import Connection, created
+from tests.exactly import PINNED, answered, columns, differences, numbers_within, same_types
 
 from discreet.core.quoting import literal
-from discreet.dp.additive import AdditiveNoise
-from discreet.dp.choice import ExponentialChoice
-from discreet.dp.price import Accounting, Price
-from discreet.dp.threshold import ThresholdedRelease
-from discreet.gate.excluded import groups_sql, listed_sql
-from discreet.gate.finish import rows_sql
-from discreet.gate.grouping import Key
-from discreet.gate.measure import Totals, domain_groups, measure
 from discreet.gate.parse import parse
 from discreet.gate.plan import Plan, plan
-from discreet.gate.run import statements
 from discreet.gate.schema import TIMES, Column, Relation, Schema
-from discreet.gate.terms import Terms
 from discreet.gate.times import with_moment
-from discreet.worker.totals import Totals as Found
-from discreet.worker.totals import put_rows
 
 VALUES = list(questions("values.sql"))
-WHOLE, NUMERIC, MOMENTS = {20, 21, 23}, 1700, {1114, 1184}
-GENEROUS = Price(Accounting.PURE, Fraction(100))
-PINNED = "SET TimeZone = 'UTC'; SET jit = off; SET search_path = public, discreet"
-
-
-@pytest.fixture(autouse=True)
-def no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    def best(self: ExponentialChoice, groups: Sequence[Sequence[int]]) -> list[int]:
-        return [min(range(len(losses)), key=losses.__getitem__) for losses in groups]
-
-    monkeypatch.setattr(AdditiveNoise, "draw", lambda self, how_many: [0] * how_many)
-    monkeypatch.setattr(AdditiveNoise, "spread", Fraction(1, 10**9))
-    monkeypatch.setattr(ExponentialChoice, "release_many", best)
-    monkeypatch.setattr(ThresholdedRelease, "threshold", 1)
 
 
 @pytest.fixture(scope="module")
@@ -67,15 +39,6 @@ def laboratory(cluster: Cluster, template: str) -> Iterator[Connection]:
         yield connection
 
 
-def found_totals(connection: Connection, asked: Plan, keys: tuple[int, ...]) -> Totals:
-    """What worker/totals.py reads, by statements that run here."""
-    found: Found = {}
-    for statement in statements(asked, keys, 4711):
-        rows = connection.execute(statement.sql.encode()).fetchall()
-        put_rows(found, asked, statement, [list(row) for row in rows])
-    return found
-
-
 def planned(connection: Connection, question: Question, schema: Schema) -> Plan:
     """The plan of a question; the questions within it are answered first."""
 
@@ -84,57 +47,7 @@ def planned(connection: Connection, question: Question, schema: Schema) -> Plan:
         return plan(tree, schema, HARMLESS, question.parameters, released)
 
     asked = with_numbers(None)
-    inner = [answered(connection, one)[0][0][0] for one in asked.subquestions]
-    return with_numbers([None if number is None else str(number) for number in inner]) if inner else asked
-
-
-def answered(connection: Connection, asked: Plan) -> tuple[list[Row], list[tuple[str, int]]]:
-    """Rows, and names and types of columns, of the answer without noise."""
-    rows: list[list[object]] = []
-    for keys in asked.grouping.sets:
-        terms = Terms.of(asked, GENEROUS, Fraction(1, 10), keys)
-        texts = {
-            place: known_texts(connection, asked, key) for place, key in enumerate(asked.grouping.keys) if key.known
-        }
-        known = domain_groups(asked, keys, texts)
-        rows += measure(asked, terms, known, found_totals(connection, asked, keys))
-    cursor = connection.execute(
-        rows_sql(asked).replace("%", "%%").replace("$1", "%s::jsonb", 1).encode(), [json.dumps(rows)]
-    )
-    return cursor.fetchall(), columns(cursor)
-
-
-def known_texts(connection: Connection, asked: Plan, key: Key) -> list[str | None]:
-    sql = groups_sql(key, asked.source, asked.conditions) if key.listed is None else listed_sql(key, key.listed)
-    return list(dict.fromkeys(text for (text,) in connection.execute(sql.encode())))
-
-
-def columns(cursor: Any) -> list[tuple[str, int]]:
-    return [(column.name, column.type_code) for column in cursor.description]
-
-
-def near(given: Any, wanted: Any, slack: float) -> bool:
-    """Equal, or as near as the grid and the bins of a quantile are fine."""
-    if isinstance(wanted, list) and isinstance(given, list):
-        return len(given) == len(wanted) and all(near(*pair, slack) for pair in zip(given, wanted, strict=True))
-    if isinstance(wanted, bool) or wanted is None or given is None or isinstance(wanted, str):
-        return bool(given == wanted)
-    if isinstance(wanted, timedelta):
-        return abs(given - wanted).total_seconds() <= slack * max(abs(wanted).total_seconds(), 1)
-    if isinstance(wanted, datetime):
-        given, wanted = given.replace(tzinfo=None), wanted.replace(tzinfo=None)
-        return abs((given - wanted).total_seconds()) <= slack * 10**9
-    if isinstance(wanted, date):
-        return abs((given - wanted).days) <= slack * 10**5
-    if isinstance(wanted, int | float | Decimal):
-        return abs(float(given) - float(wanted)) <= slack * max(abs(float(wanted)), 1)
-    return bool(given == wanted)
-
-
-def same_types(given: tuple[str, int], wanted: tuple[str, int]) -> bool:
-    """Whole numbers are of any whole type, and date_trunc() of a date has no zone: the hook of plain SQL casts them."""
-    alike = (wanted[1] in WHOLE and given[1] in WHOLE | {NUMERIC}) or {given[1], wanted[1]} == MOMENTS
-    return given[0] == wanted[0] and (given[1] == wanted[1] or alike)
+    return with_numbers(numbers_within(connection, asked)) if asked.subquestions else asked
 
 
 def is_chosen(sql: str) -> bool:
@@ -146,11 +59,10 @@ def is_chosen(sql: str) -> bool:
 def test_an_answer_without_noise_is_what_postgresql_answers(laboratory: Connection, question: Question) -> None:
     given, told = answered(laboratory, planned(laboratory, question, lab.SCHEMA))
     cursor = laboratory.execute(question.sql.encode())
-    wanted = cursor.fetchall()
     assert [same_types(*pair) for pair in zip(told, columns(cursor), strict=True)] == [True] * len(told)
     slack = 0.03 if is_chosen(question.sql) else 1e-6
-    differ = [pair for pair in zip(given, wanted, strict=False) if not all(map(near, *pair, [slack] * len(told)))]
-    assert (len(given), differ) == (len(wanted), [])
+    found = differences(question.sql, given, cursor.fetchall(), slack)
+    assert not found, str(found)
 
 
 def opened(schema: Schema, rows: int) -> Schema:
@@ -234,14 +146,13 @@ def test_the_corpus_without_noise_is_what_postgresql_answers(asker: Asker, quest
     connection.execute(PINNED.encode())
     given, told = answered(connection, planned(connection, question, opened(SCHEMA, rows_each(question.sql))))
     cursor = in_postgresql(connection, question)
-    wanted = cursor.fetchall()
     own = "dp_" in question.sql
     assert own or [same_types(*pair) for pair in zip(told, columns(cursor), strict=True)] == [True] * len(told)
-    if is_chosen(question.sql):  # a quantile keeps away from the ends by design: there is no exact one to compare
-        assert len(given) >= len(wanted)
-        return
-    missing = [row for row in wanted if not any(all(map(near, one, row, [GRID] * len(row))) for one in given)]
-    assert missing == []
+    wanted = cursor.fetchall()
+    found = differences(question.sql, given, wanted, GRID)
+    if found and is_chosen(question.sql):  # bins are coarse over such bounds: those of values.sql are compared
+        found = differences(question.sql, given, wanted, inf)
+    assert not found, str(found)
 
 
 def test_nearly_all_of_the_corpus_is_compared() -> None:

@@ -362,7 +362,7 @@ EXPECTED = """
  -       -       -       -       -       -       _load_before_ddl()
  -       -       -       -       -       -       _holds_budget()
  -       -       -       -       -       -       _guards()
- -       -       -       -       -       -       _unit_column()
+ -       -       -       -       -       -       _tells_person()
  -       -       -       -       -       -       _constants()
  -       -       -       -       -       -       _insert_root()
  -       -       -       -       -       -       _is_multilevel()

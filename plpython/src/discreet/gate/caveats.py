@@ -37,11 +37,13 @@ from discreet.gate.tree import (
     Constant,
     Derived,
     Elements,
+    Listing,
     Logic,
     Query,
     Released,
     Rows,
     SamePerson,
+    Series,
     Table,
     Union,
     every_node,
@@ -105,7 +107,7 @@ def drops_rows(rows: Rows) -> bool:
     """Whether a row can have no person where PostgreSQL would keep it; a join on the person drops it in any case."""
     if isinstance(rows, Derived):
         return drops_rows_of_query(rows.query)
-    if isinstance(rows, Elements):
+    if isinstance(rows, Elements | Listing | Series):
         return False
     if isinstance(rows, Table):
         single = rows.relation.protection is not None and rows.relation.protection.single

@@ -54,6 +54,8 @@ def with_column_names(select: ast.SelectStmt, names: tuple[ast.String, ...]) -> 
     if select.op != enums.SetOperation.SETOP_NONE:
         changed.larg = with_column_names(select.larg, names)
         return changed
+    if select.valuesLists:
+        return with_column_names(as_select(select), names)
     targets = list(select.targetList or ())
     if len(names) > len(targets) or any(is_star(target) for target in targets):
         refuse("names for columns that are not written one by one", select)
@@ -63,6 +65,18 @@ def with_column_names(select: ast.SelectStmt, names: tuple[ast.String, ...]) -> 
         targets[place] = ast.ResTarget(name=name.sval, val=targets[place].val, location=targets[place].location)
     changed.targetList = tuple(targets)
     return changed
+
+
+def as_select(values: ast.SelectStmt) -> ast.SelectStmt:
+    """VALUES, as the SELECT of its columns."""
+    alias = "*VALUES*"
+    columns = (f"column{place}" for place, _ in enumerate(values.valuesLists[0], start=1))
+    fields = [(ast.String(sval=alias), ast.String(sval=column)) for column in columns]
+    return ast.SelectStmt(
+        targetList=tuple(ast.ResTarget(val=ast.ColumnRef(fields=pair)) for pair in fields),
+        fromClause=(ast.RangeSubselect(subquery=values, alias=ast.Alias(aliasname=alias)),),
+        op=enums.SetOperation.SETOP_NONE,
+    )
 
 
 def is_star(target: ast.ResTarget) -> bool:

@@ -53,11 +53,12 @@ def groups_sql(key: Key, source: Source, conditions: Iterable[Expression]) -> st
     return f"SELECT text FROM (VALUES {', '.join(found)}) AS known(text, kept) WHERE kept"
 
 
-def listed_sql(key: Key, public: Listed) -> str:
-    """The SQL of the groups that public rows give to a key, as texts; one more than an answer may have at most."""
+def listed_sql(keys: Iterable[Key], public: Listed) -> str:
+    """The SQL of the groups that public rows give to the keys, as arrays of texts; one more than an answer may have."""
+    texts = ", ".join(f"({key.sql})::pg_catalog.text" for key in keys)
     where_sql = where(map(printed, public.conditions))
-    inside = f"SELECT DISTINCT ({key.sql})::pg_catalog.text AS text FROM {rows(public.rows)}{where_sql}"
-    return f"{inside} LIMIT {MOST_LISTED}"
+    inside = f"SELECT DISTINCT pg_catalog.jsonb_build_array({texts})::pg_catalog.text AS text FROM {rows(public.rows)}"
+    return f"{inside}{where_sql} LIMIT {MOST_LISTED}"
 
 
 def constant_conditions_sql(conditions: Iterable[Expression]) -> str:

@@ -62,8 +62,8 @@ def refuse_large_answer(plan: Plan, texts: Mapping[int, Sequence[str | None]]) -
     How many groups an answer without known keys has depends on the data, so that only known ones count.
     """
     groups = 0
-    for domains in (known_domains(plan, keys, texts) for keys in plan.grouping.sets):
-        size = 0 if domains is None else math.prod(map(len, domains))
+    for keys in plan.grouping.sets:
+        size = number_of_groups(plan, keys, texts)
         if size > MOST_GROUPS:
             refuse(
                 f"a table of {size} groups",
@@ -81,25 +81,34 @@ def refuse_large_answer(plan: Plan, texts: Mapping[int, Sequence[str | None]]) -
         )
 
 
-def known_domains(
-    plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str | None]]
-) -> list[Sequence[str | None]] | None:
-    """The values of each key (`texts`: as the server writes them); None when some are not known."""
-    domains: list[Sequence[str | None]] = []
-    for position, key in enumerate(plan.grouping.keys):
-        if position not in keys:
-            domains.append([None])
-        elif not key.known:
-            return None
-        else:
-            domains.append(texts[position])
-    return domains
+def listed_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str | None]]) -> list[Group] | None:
+    """The groups of a set that public rows give: those texts stand in a row of theirs; None where they do not say."""
+    every = range(len(plan.grouping.keys))
+    if not every or any(plan.grouping.keys[place].listed is None for place in every):
+        return None
+    rows = zip(*(texts[place] for place in every), strict=True)
+    groups = {tuple(text if place in keys else None for place, text in enumerate(row)) for row in rows}
+    # without keys there is one group, of all
+    return sorted(groups or {(None,) * len(every)} if not keys else groups, key=in_order)
+
+
+def number_of_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str | None]]) -> int:
+    """How many groups are known; 0 when some are not."""
+    if not plan.knows_groups(keys):
+        return 0
+    listed = listed_groups(plan, keys, texts)
+    return math.prod(len(texts[place]) for place in keys) if listed is None else len(listed)
 
 
 def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str | None]]) -> list[Group] | None:
-    """All combinations of known keys, in order; None when some are not known."""
-    domains = known_domains(plan, keys, texts)
-    return None if domains is None else list(product(*(sorted(domain, key=key_order) for domain in domains)))
+    """All groups of known keys, in order; `texts`: their values, as the server writes them. None when some are not."""
+    if not plan.knows_groups(keys):
+        return None
+    listed = listed_groups(plan, keys, texts)
+    if listed is not None:
+        return listed
+    domains = (texts[place] if place in keys else [None] for place in range(len(plan.grouping.keys)))
+    return list(product(*(sorted(domain, key=key_order) for domain in domains)))
 
 
 class Draws:

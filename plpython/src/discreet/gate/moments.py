@@ -8,7 +8,10 @@ the two moments.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 from zoneinfo import available_timezones
 
 from discreet.gate.calls import INTEGER, FunctionRule, constant_text, constant_words
@@ -16,7 +19,24 @@ from discreet.gate.intervals import Interval
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import TIMES, Family
 from discreet.gate.times import duration
-from discreet.gate.tree import INTERVAL, TEXT, Arithmetic, Call, Cast, Constant, Duration, Expression, Type
+from discreet.gate.tree import (
+    INTERVAL,
+    TEXT,
+    Arithmetic,
+    Call,
+    Canonical,
+    Case,
+    Cast,
+    Choice,
+    Constant,
+    Duration,
+    Expression,
+    KnownYears,
+    Output,
+    Placed,
+    Type,
+    Within,
+)
 from discreet.gate.unbounded import refuse_without_bounds
 from discreet.gate.values import as_family, clamped, content, guarded_time, is_untyped, number_constant
 
@@ -58,6 +78,12 @@ INTERVAL_FIELDS: dict[str, int | None] = {
     "epoch": None, "year": None, "month": 11, "day": None, "hour": 23, "minute": 59, "second": 60,
     "milliseconds": 60 * 10**3, "microseconds": 60 * 10**6,
 }  # fmt: skip
+# how many seconds a field of date_trunc() has at most
+SPANS = {
+    "millennium": 366_000 * DAY, "century": 36_600 * DAY, "decade": 3660 * DAY, "year": 366 * DAY, "quarter": 92 * DAY,
+    "month": 31 * DAY, "week": 7 * DAY, "day": DAY, "hour": 3600, "minute": 60, "second": 1, "milliseconds": 1,
+    "microseconds": 1,
+}  # fmt: skip
 LONGEST_FORMAT = 100
 # of to_char(): names in the language of the server, and zones, depend on settings
 FORMAT_OF_SETTINGS = re.compile(r"TM|TZ|OF|tz", re.ASCII)
@@ -78,14 +104,67 @@ def as_interval(value: Expression, node: object) -> Expression:
 
 
 def seconds_of(moment: Expression) -> Interval | None:
-    """Between which seconds since 1970 a curator says that a moment lies."""
+    """Between which seconds since 1970 a curator says that a moment lies.
+
+    Whatever is computed from moments without leaving their calendar keeps bounds: the beginning of a month is at most a
+    month before. Nothing enforces them, so what is made of them is clamped.
+    """
+    if isinstance(moment, Output):
+        return seconds_of(moment.origin)
+    if isinstance(moment, KnownYears | Canonical):
+        return seconds_of(moment.argument)
     if isinstance(moment, Cast) and moment.argument.family in TIMES:
         # a cast moves a moment to the beginning of its day, at most
-        whole = seconds_of(moment.argument)
-        return None if whole is None else whole + Interval.of(-DAY, 0)
+        return moved_by(seconds_of(moment.argument), -DAY, 0)
+    if isinstance(moment, Call) and moment.name in EARLIER:
+        return EARLIER[moment.name](moment)
+    if isinstance(moment, Within | Placed) and moment.type.family in TIMES:
+        return seconds_of(moment.parts[0])
+    if isinstance(moment, Case | Choice):
+        values = moment.results if isinstance(moment, Case) else moment.values
+        return either([seconds_of(value) for value in values if not value.is_null])
+    if isinstance(moment, Arithmetic) and isinstance(moment.right, Constant):
+        return shifted(moment, moment.right)
     if moment.interval is None:
         return None
     return moment.interval * Interval.of(DAY) if moment.family is Family.DATE else moment.interval
+
+
+def moved_by(whole: Interval | None, lower: int, upper: int) -> Interval | None:
+    return None if whole is None else whole + Interval.of(lower, upper)
+
+
+def either(bounds: list[Interval | None]) -> Interval | None:
+    known = [each for each in bounds if each is not None]
+    return reduce(or_, known) if known and len(known) == len(bounds) else None
+
+
+def before_truncation(call: Call) -> Interval | None:
+    """Not more than the truncated field before the moment; in a zone, a clock may have been set meanwhile."""
+    field, moment = call.arguments[:2]
+    span = SPANS.get(field.content or "") if isinstance(field, Constant) else None
+    return None if span is None else moved_by(seconds_of(moment), -span - DAY, 0)
+
+
+def before_bin(call: Call) -> Interval | None:
+    stride, moment, _ = call.arguments
+    held = stride.value if isinstance(stride, Constant) else None
+    assert isinstance(held, Duration)
+    return moved_by(seconds_of(moment), -held.days * DAY - held.microseconds // 10**6 - 1, 0)
+
+
+def shifted(moment: Arithmetic, by: Constant) -> Interval | None:
+    """A moment plus or minus a constant; months have 28 to 31 days."""
+    start = seconds_of(moment.left)
+    if isinstance(by.value, Duration):
+        rest = by.value.days * DAY + Fraction(by.value.microseconds, 10**6)
+        ends = [by.value.months * days * DAY + rest for days in (28, 31)]
+    elif by.interval is not None and moment.family is Family.DATE:
+        ends = [by.interval.lower * DAY]
+    else:
+        return None
+    signed = [end if moment.name == "+" else -end for end in ends]
+    return None if start is None else start + Interval(Fraction(min(signed)), Fraction(max(signed)))
 
 
 def bounds_of_difference(left: Expression, right: Expression) -> Interval | None:
@@ -248,6 +327,13 @@ def binned(arguments: list[Expression], node: object) -> Expression:
     found = Call("date_bin", (stride, moment, origin), type=Type(family), raw="the moment")
     return guarded_time(found, node)
 
+
+# functions of a moment that give an earlier one, or another reading of it
+EARLIER: dict[str, Callable[[Call], Interval | None]] = {
+    "date_trunc": before_truncation,
+    "date_bin": before_bin,
+    "timezone": lambda call: moved_by(seconds_of(call.arguments[1]), -DAY, DAY),
+}
 
 MOMENTS: dict[str, FunctionRule] = {
     "extract": FunctionRule("extract(field FROM date)", (2, 2), extract),

@@ -66,6 +66,7 @@ NULLNESS: Rules[bool] = rules(
     rule(tree.Column, declared),
     rule(tree.Output, declared),
     rule(tree.Either, declared),
+    rule(tree.Given, lambda node: any(value.is_null for value in node.values)),
     rule(tree.SystemColumn, never),
     rule(tree.Constant, lambda node: node.is_null),
     rule(tree.Logic, any_part),

@@ -11,7 +11,7 @@ The rules, by types of relations (u: carries a unit, with at most one row per pe
 
     protected table                   u, single when its unit is unique and NOT NULL; over a path of foreign keys, the
                                       unit is that of the parent, which a unique key finds; without a parent, no person
-    public table                      no unit
+    public table, rows of a question  no unit
     u ⋈ u on both units               u; single when both are; INNER, LEFT, RIGHT and FULL, with the unit of the side
                                       that is kept; foreign keys must not show that the units name different people
     u ⋈ u on one parent               u; the rows are, or belong to, one row of a protected table, which has one person
@@ -56,6 +56,7 @@ from discreet.gate.tree import (
     Exists,
     Expression,
     Join,
+    Listing,
     Output,
     PerPerson,
     Placed,
@@ -65,6 +66,7 @@ from discreet.gate.tree import (
     SameParent,
     SamePerson,
     Scalar,
+    Series,
     Table,
     Type,
     Union,
@@ -144,6 +146,8 @@ def people_of(rows: Rows) -> People:
         return of_join(rows)
     if isinstance(rows, Elements):  # they belong to the row before them, as public rows would
         return People(limits=Limits(max_rows=rows.most))
+    if isinstance(rows, Listing | Series):
+        return People()
     if isinstance(rows, Derived):
         found = of_query(rows.query)
         if found.led and not rows.lateral:
@@ -202,7 +206,7 @@ def is_row_by_row(rows: Rows) -> bool:
     """Whether each row of a relation is made of one row of each of its tables, alone."""
     if isinstance(rows, Table):
         return not rows.path
-    if isinstance(rows, Elements):
+    if isinstance(rows, Elements | Listing | Series):
         return False
     if isinstance(rows, Join):
         return is_row_by_row(rows.left) and is_row_by_row(rows.right) and not has_subqueries(rows.conditions)
@@ -405,7 +409,7 @@ def known_by_both(left: People, right: People) -> frozenset[str] | None:
 
 def compared_in(rows: Rows) -> frozenset[Comparison]:
     """What decides which rows these are: all comparisons of its conditions."""
-    if isinstance(rows, Table):
+    if isinstance(rows, Table | Listing | Series):
         return frozenset()
     if isinstance(rows, Elements):
         return all_comparisons([rows.value])

@@ -67,6 +67,10 @@ class Plan(Answered):
         """Whether keys are unknown, and shown only when many people share them."""
         return not all(key.known for key in self.grouping.keys)
 
+    def knows_groups(self, keys: tuple[int, ...]) -> bool:
+        """Whether the groups of a grouping set are known without looking at people."""
+        return all(self.grouping.keys[place].known for place in keys)
+
     @property
     def diagnosed(self) -> Fraction:
         """The share of the price that tells how many people were cut, where rows of people are limited."""

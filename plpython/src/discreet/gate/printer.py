@@ -676,6 +676,10 @@ def rows(node: tree.Rows) -> str:
         return f"{'LATERAL ' if node.lateral else ''}({query(node.query)}) AS {identifier(node.alias)}"
     if isinstance(node, tree.Elements):
         return elements(node)
+    if isinstance(node, tree.Listing):
+        return listing_of(node)
+    if isinstance(node, tree.Series):
+        return series(node)
     left, right = rows(node.left), rows(node.right)
     if node.kind == "CROSS":
         return f"{left} CROSS JOIN {right}"
@@ -694,6 +698,21 @@ def elements(node: tree.Elements) -> str:
         f"LATERAL (SELECT {one} AS {identifier(node.column)} FROM ({inside}) AS elements LIMIT {node.most})"
         f" AS {identifier(node.alias)}"
     )
+
+
+def listing_of(node: tree.Listing) -> str:
+    """VALUES; a column has the type of its first row."""
+    lines = (
+        f"({', '.join(f'{constant(one)}::{type_name(one.type)}' for one in row)})"
+        for row in zip(*node.values, strict=True)
+    )
+    return f"(VALUES {', '.join(lines)}) AS {identifier(node.alias)}({', '.join(map(identifier, node.names))})"
+
+
+def series(node: tree.Series) -> str:
+    ends = ", ".join(f"{constant(end)}::{type_name(end.type)}" for end in node.ends)
+    inside = f"SELECT g AS {identifier(node.column)} FROM pg_catalog.generate_series({ends}) AS g LIMIT {node.most}"
+    return f"({inside}) AS {identifier(node.alias)}"
 
 
 def table(node: tree.Table) -> str:

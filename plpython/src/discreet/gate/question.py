@@ -18,7 +18,7 @@ from discreet.gate.aggregates import fractions_of, is_aggregate, refuse_showing
 from discreet.gate.answer import answer_sql
 from discreet.gate.clauses import WithQueries, is_star, with_names, with_queries
 from discreet.gate.expressions import Expressions
-from discreet.gate.grouping import Grouping, group_by
+from discreet.gate.grouping import Grouping, Key, group_by
 from discreet.gate.levels import Level
 from discreet.gate.names import Listed, Source
 from discreet.gate.people import has_subqueries, places_of
@@ -246,10 +246,10 @@ def listed_groups(grouping: Grouping, public: Listed, conditions: list[Expressio
             select,
             "Put the condition into ON, or into FILTER.",
         )
-    if len(grouping.keys) > 1:
-        refuse("several keys of public rows to which people are joined", select, "Group by one of their columns.")
     listed = replace(public, conditions=tuple(conditions))
-    return replace(grouping, keys=tuple(replace(key, listed=listed) for key in grouping.keys))
+    # the public rows say which groups there are, whatever categories are declared
+    values = (replace(key.value, domain=None, others=None) for key in grouping.keys)
+    return replace(grouping, keys=tuple(Key(value, listed) for value in values))
 
 
 def columns_in(value: Expression) -> Iterator[Item]:

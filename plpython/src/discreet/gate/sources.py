@@ -14,6 +14,7 @@ from discreet.core.syntax import Node
 from discreet.gate.clauses import (
     NAMELESS,
     WithQueries,
+    as_select,
     default_name,
     equated,
     is_star,
@@ -24,6 +25,7 @@ from discreet.gate.clauses import (
 )  # fmt: skip
 from discreet.gate.elements import MOST_ELEMENTS, elements
 from discreet.gate.expressions import Expressions
+from discreet.gate.given import is_given, rows_of_function, values
 from discreet.gate.joins import aliased, followed, link, merged, null_extended, shared_columns, using
 from discreet.gate.names import (
     MERGED,
@@ -99,6 +101,11 @@ class Sources:
         self._depth = 0
         self._names = 0
         self._subqueries: dict[int, tuple[Node, Expression]] = {}
+
+    @property
+    def constants(self) -> Expressions:
+        """What reads expressions in which no column is named."""
+        return Expressions(Names((), self.parameters))
 
     @contextmanager
     def undone(self) -> Iterator[None]:
@@ -182,7 +189,7 @@ class Sources:
         self, node: Node, queries: WithQueries, before: RowExpressions, around: RowExpressions | None
     ) -> Source:
         """An item of FROM, which may read the rows before it where it is LATERAL, or a function."""
-        if isinstance(node, ast.RangeFunction):
+        if isinstance(node, ast.RangeFunction) and not is_given(node):
             self._names += 1
             limits = before.source.limits
             most = MOST_ELEMENTS if before.source.public else limits.rows(limits.max_groups)
@@ -205,6 +212,8 @@ class Sources:
             if isinstance(node, ast.RangeSubselect):
                 if node.alias is None:
                     refuse("a subquery without a name", node.subquery)
+                if node.subquery.valuesLists and not node.alias.colnames:
+                    return values(node.subquery, self._names, node.alias.aliasname, self.constants)
                 select = with_names(node.subquery, node.alias)
                 if not node.lateral:
                     return self.subquery(select, node.alias.aliasname, queries)
@@ -213,6 +222,8 @@ class Sources:
                 return self.subquery(select, node.alias.aliasname, queries, around=around)
             if isinstance(node, ast.JoinExpr):
                 return self.join(node, queries)
+            if is_given(node):
+                return rows_of_function(node, self._names, self.constants)
             if isinstance(node, ast.RangeFunction) and around is not None:
                 return elements(node, self._names, around, MOST_ELEMENTS)
         finally:
@@ -314,6 +325,8 @@ class Sources:
         only_rows: bool = False,
     ) -> Mapped:
         """A subquery below the aggregation; `only_rows`: whether there are some, and not their columns, is asked."""
+        if select.valuesLists:
+            select = as_select(select)
         refuse_beyond_rows(select)
         if select.op != enums.SetOperation.SETOP_NONE:
             return self.union(select, queries, around)

@@ -298,6 +298,7 @@ RULES: Rules[bool] = rules(
     rule(tree.Quantified, lambda node: node.value.is_null or node.element.is_null or meet((node.value, node.element))),
     rule(tree.Scalar, lambda node: has_one_row(node.query)),  # two rows would be an error
     rule(tree.Released, always),
+    rule(tree.Given, always),
     rule(tree.Distinct, compares),
     rule(tree.Like, lambda node: is_short_text(node.argument)),
     rule(tree.Matches, matches),

@@ -350,9 +350,12 @@ def compared(name: str, left: Expression, right: Expression) -> list[Comparison]
 
 @kept_of_origins
 def is_chosen(node: Expression) -> bool:
-    """Whether a released number is part of it: two of them, which may be any, can be the ends of one value's range."""
+    """Whether a released number, or one that the question lists, is part of it.
+
+    Two of them, which may be any, can be the ends of one value's range.
+    """
     below = (node.origin,) if isinstance(node, tree.Output) else node.parts
-    return isinstance(node, tree.Released) or any(map(is_chosen, below))
+    return isinstance(node, tree.Released | tree.Given) or any(map(is_chosen, below))
 
 
 def in_column(node: tree.Column) -> list[Comparison]:
@@ -481,6 +484,7 @@ TRACES: Rules[Trace] = rules(
     rule(tree.Among, nothing),
     rule(tree.Scalar, lambda node: trace(node.result)),
     rule(tree.Released, nothing),
+    rule(tree.Given, nothing),
     rule(tree.Distinct, nothing),
     rule(tree.Like, nothing),
     rule(tree.Matches, nothing),

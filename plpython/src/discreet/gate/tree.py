@@ -273,6 +273,13 @@ class Output(Expression):
 
 
 @dataclass(frozen=True, eq=False)
+class Given(Expression):
+    """One of the values that a question lists in a column of its own, or that begin, end and step a series."""
+
+    values: tuple[Constant, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Either(Expression):
     """A column of UNION ALL: of one side or the other."""
 
@@ -905,6 +912,27 @@ class Elements:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """VALUES: constants, column by column."""
+
+    place: int
+    values: tuple[tuple[Constant, ...], ...]
+    names: tuple[str, ...] = field(compare=False)
+    alias: str = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Series:
+    """generate_series() of constants, the first `most` of its rows."""
+
+    place: int
+    ends: tuple[Constant, ...]
+    column: str = field(compare=False)
+    alias: str = field(compare=False)
+    most: int
+
+
+@dataclass(frozen=True)
 class Join:
     """Pairs of rows that meet all conditions; LEFT, RIGHT, FULL: also a row alone, if it has no such pair."""
 
@@ -914,7 +942,7 @@ class Join:
     conditions: tuple[Expression, ...] = ()
 
 
-Rows = Table | Derived | Elements | Join
+Rows = Table | Derived | Elements | Listing | Series | Join
 Query = Map | PerPerson | Union
 
 
@@ -930,7 +958,7 @@ def expressions_of(rows: Rows) -> Iterator[Expression]:
         yield from expressions_of_query(rows.query)
     elif isinstance(rows, Elements):
         yield rows.value
-    else:
+    elif not isinstance(rows, Listing | Series):
         raise TypeError(type(rows).__name__)
 
 

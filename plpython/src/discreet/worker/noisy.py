@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +20,6 @@ from discreet.gate.measure import (
     Group,
     Released,
     domain_groups,
-    known_domains,
     of_all_people,
     refuse_large_answer,
     release,
@@ -93,11 +93,11 @@ class Noisy:
             self.asked = self.asked.of_nothing()
             return
         listed = ([row["text"] for row in rows] for rows in found[: len(domains)])
-        texts = dict(zip(domains, listed, strict=True)) | self.of_public_rows()
-        self.asked = replace(self.asked, texts={place: list(dict.fromkeys(some)) for place, some in texts.items()})
+        texts = {place: list(dict.fromkeys(some)) for place, some in zip(domains, listed, strict=True)}
+        self.asked = replace(self.asked, texts=texts | self.of_public_rows())
         refuse_large_answer(plan, self.asked.texts)
         for keys, terms in zip(plan.grouping.sets, self.asked.terms, strict=True):
-            if known_domains(plan, keys, self.asked.texts) is None:
+            if not plan.knows_groups(keys):
                 terms.threshold()
             for measurement in plan.measurements:
                 terms.check(measurement)
@@ -112,12 +112,13 @@ class Noisy:
         return [*native, cut_sql(self.plan)] if tells_cut(self.plan) else native
 
     def of_public_rows(self) -> dict[int, list[str | None]]:
-        """The groups that public rows give to keys, which no person decides about."""
-        return {
-            place: [*run_as(self.session, self.acting, listed_sql(key, key.listed))]
-            for place, key in enumerate(self.plan.grouping.keys)
-            if key.listed is not None
-        }
+        """The groups that public rows give to keys, which no person decides about: row by row."""
+        keys = self.plan.grouping.keys
+        listed = next((key.listed for key in keys if key.listed is not None), None)
+        if listed is None:
+            return {}
+        rows = [json.loads(row or "[]") for row in run_as(self.session, self.acting, listed_sql(keys, listed))]
+        return {place: [row[place] for row in rows] for place in range(len(keys))}
 
     # -- price
 
