@@ -143,7 +143,7 @@ def test_own_tables_work_on_the_private_answer(worker: Asker, statement: str) ->
         "SELECT count(*) FROM own JOIN hr.employee USING (dept)",
         "SELECT boss, (SELECT count(*) FROM hr.employee e WHERE e.dept = own.dept) FROM own",
         "SELECT * FROM own, LATERAL (SELECT count(*) FROM hr.employee e WHERE e.dept = own.dept) t",
-        "SELECT count(*) FROM hr.employee, generate_series(1, 3)",
+        "SELECT count(*) FROM hr.employee, generate_series(1, 3) WITH ORDINALITY",
         "SELECT name FROM hr.employee UNION ALL SELECT boss FROM own",
         "INSERT INTO own SELECT dept, name FROM hr.employee",
         "UPDATE own SET boss = e.name FROM hr.employee e WHERE e.dept = own.dept",
