@@ -902,3 +902,13 @@ RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) AS n FROM clinic.visit) v WHERE n > 1
 -- DP001: no constant from 0 on
 SELECT count(*) FROM (SELECT count(*) OVER (PARTITION BY patient_id ORDER BY cost
 RANGE BETWEEN -1 PRECEDING AND CURRENT ROW) AS n FROM clinic.visit) v WHERE n > 1;
+-- DP001: function regexp_split_to_table() in FROM
+SELECT count(*) FROM hr.employee e, regexp_split_to_table(e.zip, '0') AS part;
+-- DP001: VALUES of this type
+SELECT count(*) FROM hr.employee JOIN (VALUES (interval '1 day')) v(x) ON true;
+-- DP001: unnest() of an empty list, or of lists
+SELECT count(*) FROM hr.employee, unnest(ARRAY[ARRAY[1], ARRAY[2]]) n;
+-- DP001: generate_series() with 1 arguments
+SELECT count(*) FROM hr.employee, generate_series(1) n;
+-- DP001: generate_series() of numbers this large
+SELECT count(*) FROM hr.employee, generate_series(1, 99999999999) n;

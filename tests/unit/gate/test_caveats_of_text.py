@@ -109,7 +109,7 @@ def test_bounds_are_named_also_where_the_grid_ends_within_them(ends: tuple[str, 
 # what must stand in the text of a question, or be declared of a column that it names, for a caveat to apply
 CAN_APPLY: dict[str, Callable[[str, re.Match[str]], object]] = {
     r"(rows per person|people) limited to .*": lambda sql, _: re.search(
-        r"clinic\.visit|unnest|elements|object_keys|club|ward_floor|UNION| OR |JOIN \(", sql
+        r"clinic\.visit|unnest|elements|object_keys|club|ward_floor|UNION| OR |JOIN \(|generate_series|VALUES", sql
     ),
     r"rows without a person left out": lambda sql, _: "clinic.visit" in sql,
     r"groups with fewer than about \d+ people not shown": lambda sql, _: re.search("GROUP BY|DISTINCT", sql),
@@ -128,7 +128,7 @@ CAN_APPLY: dict[str, Callable[[str, re.Match[str]], object]] = {
     r"patterns see the first \d+ bytes of (.+)": lambda sql, found: (
         re.search(r"~|regexp|substring|similar", sql, re.I) and column(found[1], sql).family is Family.TEXT
     ),
-    r"days and hours counted in UTC": lambda sql, _: re.search("timestamptz|TIME ZONE|zone", sql, re.I),
+    r"days and hours counted in UTC": lambda sql, _: re.search("timestamptz|TIME ZONE|zone|generate_series", sql, re.I),
     r"NULLs in the subquery of NOT IN left out": lambda sql, _: re.search(r"NOT\b.* IN \(\s*SELECT|<> ALL", sql, re.S),
     r"rows chosen by noisy numbers: .*": lambda sql, _: re.search("HAVING|LIMIT|WHERE|OFFSET", sql),
     r"groups without people counted among the rows of the answer": lambda sql, _: re.search(
