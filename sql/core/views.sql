@@ -10,8 +10,8 @@ COMMENT ON VIEW discreet.datasets IS 'The datasets and their limits.';
 CREATE VIEW discreet.protected_tables WITH (security_barrier) AS
 SELECT p.relation, p.dataset, discreet._unit_text(p.relation) AS unit, p.policy,
        coalesce(p.max_groups, p.max_total_rows, 1) AS max_groups, p.max_rows, p.max_epsilon, p.max_delta,
-       p.unit_epsilon, p.min_group, p.fallback, discreet._direct_readers(p.relation) AS direct_readers, p.protected_at,
-       p.max_total_rows, p.time
+       p.unit_epsilon, p.min_group, p.fallback, discreet._direct_readers(p.relation) AS direct_readers, p.time,
+       p.protected_at, p.max_total_rows
 FROM discreet._protected_table p;
 COMMENT ON VIEW discreet.protected_tables IS 'The tables under a policy, and who was granted SELECT on them beside it.';
 

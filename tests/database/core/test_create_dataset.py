@@ -23,7 +23,7 @@ def test_a_curator_creates_a_dataset_with_its_limits(carol: Connection) -> None:
 def test_a_new_dataset_has_spent_nothing(carol: Connection) -> None:
     carol.execute("SELECT discreet.create_dataset('people', 1.5)")
     status = carol.execute("SELECT * FROM discreet.budget_status").fetchall()
-    assert status == [("people", None, Decimal("1.5"), Decimal(0), Decimal("1.5"), Decimal(0), Decimal(0), None)]
+    assert status == [("people", None, Decimal("1.5"), Decimal(0), Decimal("1.5"), Decimal(0), Decimal(0), None, None)]
 
 
 def test_under_zcdp_the_limit_is_kept_in_rho_and_shown_as_epsilon(admin: Connection) -> None:

@@ -208,6 +208,11 @@ ENTRIES: dict[str, str | list[str]] = {
     "_askable_tables": CONSTANT,
     "_askable_columns": CONSTANT,
     "_catalog": CONSTANT,
+    "_period_begin": NO_SIZE,
+    "_period_name": NO_SIZE,
+    "_periods_of": ["SELECT discreet._periods_of(jsonb_build_object('periods',"
+                    " (SELECT jsonb_agg('2026-01-01'::date + n) FROM generate_series(1, 1000000) n)))"],
+    "_refuse_other_period": TRIGGER,
     "add_rule": ["SELECT discreet.add_rule('public.ruled', 'r', repeat('NEW.a > 0 AND ', 700) || 'NEW.a > 0')",
                  "SELECT discreet.add_rule('public.ruled', 'r', repeat('NOT ', 2400) || 'NEW.a > 0')"],
     "add_limit": ["SELECT discreet.add_limit('public.ruled', 'l', repeat('a > 0 AND ', 900) || 'a > 0', 5)"],

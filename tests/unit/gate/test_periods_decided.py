@@ -150,6 +150,9 @@ def test_conditions_about_the_time_decide(condition: str, periods: str) -> None:
         ("SELECT count(*) FROM (SELECT DISTINCT ON (person) t FROM s.visit ORDER BY person, t) v"
          " WHERE t < '2026-03-01'", ALL),
         ("SELECT count(*) FILTER (WHERE t < '2026-03-01') FROM s.visit", ALL),
+        ("SELECT count(*) FROM s.visit v JOIN (VALUES (1), (2)) l(m) ON v.n = l.m WHERE t < '2026-03-01'", "1-2"),
+        ("SELECT count(*) FROM s.visit v JOIN generate_series(1, 3) AS l(m) ON v.n = l.m"
+         " WHERE t < '2026-03-01'", "1-2"),
         ("SELECT count(*) FROM s.visit v JOIN s.buy b ON v.person = b.person"
          " WHERE v.t < '2026-02-01' AND b.day >= '2026-11-01'", "1,11-12"),
         ("SELECT count(*) FROM s.visit v JOIN s.buy b ON v.person = b.person AND v.t < '2026-02-01'"

@@ -27,11 +27,13 @@ from discreet.gate.tree import (
     Elements,
     Expression,
     Join,
+    Listing,
     Map,
     Output,
     PerPerson,
     Query,
     Rows,
+    Series,
     SortKey,
     Step,
     Table,
@@ -90,6 +92,8 @@ class Scans:
                 return replace(rows, query=query), seen
             time = Output(rows.place, TIME, rows.alias, seen.time, type=seen.time.type, nullable=seen.time.nullable)
             return replace(rows, query=with_time(query, seen.time)), replace(seen, time=time)
+        if isinstance(rows, Listing | Series):
+            return rows, Seen()
         if isinstance(rows, Elements):
             value, seen = self.expressions([rows.value])
             return replace(rows, value=value[0]), seen
