@@ -32,13 +32,25 @@ holds_secret(const char *text)
 	return false;
 }
 
+/* Messages that a function of a user writes, with any text, level and SQLSTATE. */
+static bool
+is_of_function(const ErrorData *error)
+{
+	static const char *const files[] = {"pl_exec.c", "plpy_plpymodule.c", "plpy_elog.c", "plperl.c", "pltcl.c"};
+
+	for (int n = 0; error->filename != NULL && n < lengthof(files); n++)
+		if (strcmp(error->filename, files[n]) == 0)
+			return true;
+	return false;
+}
+
 /* Messages of these files, and errors that name what the server has or does, quote neither statements nor values. */
 static bool
 quotes_nothing(const ErrorData *error)
 {
 	if (error->filename != NULL && strncmp(error->filename, "sealed_", strlen("sealed_")) == 0)
 		return true;
-	if (error->elevel < WARNING)
+	if (error->elevel < WARNING || is_of_function(error))
 		return false;
 	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
 	{
@@ -87,7 +99,8 @@ on_log(ErrorData *error)
 	{
 		secret = (secret_given != 0 && secret_given == GetCurrentStatementStartTimestamp()) ||
 			holds_secret(debug_query_string) || holds_secret(error->message) || holds_secret(error->detail);
-		if ((secret || (error->elevel >= WARNING && values_were_unsealed())) && !quotes_nothing(error))
+		if ((secret || ((error->elevel >= WARNING || is_of_function(error)) && values_were_unsealed())) &&
+			!quotes_nothing(error))
 		{
 			withhold(error, secret);
 			return;

@@ -352,6 +352,8 @@ site_of(FunctionCallInfo fcinfo, int id_argument, Oid (*type) (FunctionCallInfo)
 		site = fcinfo->flinfo->fn_extra = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site));
 	else if (likely(site->version == keys_changed))
 		return site;
+	if (PG_ARGISNULL(id_argument))
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the id of a sealed column is NULL")));
 	begin_site(fcinfo, site, PG_GETARG_UUID_P(id_argument), type(fcinfo), typmod(fcinfo));
 	return site;
 }

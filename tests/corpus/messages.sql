@@ -91,6 +91,7 @@ SELECT y FROM (SELECT dept, count(*) AS n FROM hr.employee GROUP BY dept) x;
 SELECT count(*) FROM (SELECT DISTINCT ON (ward) ward, patient_id FROM clinic.visit) t;
 SELECT count(*) FROM (SELECT DISTINCT patient_id, row_number() OVER (PARTITION BY patient_id ORDER BY day) FROM clinic.visit) t;
 SELECT count(*) FROM (SELECT DISTINCT ON (patient_id) patient_id, row_number() OVER (PARTITION BY patient_id ORDER BY day) FROM clinic.visit) t;
+SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY patient_id ORDER BY day) AS n, row_number() OVER (PARTITION BY patient_id ORDER BY day DESC) AS m FROM clinic.visit) t WHERE n = m;
 SELECT count(*) FROM clinic.patient p WHERE age > (SELECT cost FROM clinic.visit v WHERE v.patient_id = p.id);
 SELECT count(*) FROM clinic.patient p WHERE age > (SELECT cost, day FROM clinic.visit v WHERE v.patient_id = p.id LIMIT 1);
 SELECT count(*) FROM clinic.patient p WHERE age ~ ANY (SELECT ward FROM clinic.visit v WHERE v.patient_id = p.id);

@@ -64,3 +64,59 @@ def test_rows_that_are_numbered_and_then_picked_are_refused(gated: Target, blind
     gated.admin.execute(TIED)
     with gated.free():
         assert how_it_ends(blind, f"SELECT avg(least(n, 2)) FROM {source}") == "DP001"
+
+
+TWICE = [
+    "row_number() OVER (PARTITION BY person ORDER BY day) AS n,"
+    " row_number() OVER (PARTITION BY person ORDER BY amount) AS m",
+    "ntile(2) OVER (PARTITION BY person ORDER BY day) AS n, ntile(2) OVER (PARTITION BY person ORDER BY day DESC) AS m",
+    "row_number() OVER (PARTITION BY person ORDER BY amount) AS n,"
+    " count(*) OVER (PARTITION BY person ORDER BY amount DESC ROWS UNBOUNDED PRECEDING) AS m",
+    "row_number() OVER (PARTITION BY person) AS n, row_number() OVER (PARTITION BY person, day) AS m",
+]
+
+
+@pytest.mark.parametrize("numbers", TWICE)
+def test_two_orders_that_number_rows_which_agree_are_refused(gated: Target, blind: Connection, numbers: str) -> None:
+    """Two sorts pair the numbers of rows that agree by where these lie, and other people's rows change that."""
+    gated.admin.execute(TIED)
+    with gated.free():
+        assert how_it_ends(blind, f"SELECT count(*) FROM (SELECT {numbers} FROM extra.dose) d WHERE n = m") == "DP001"
+
+
+def test_one_order_numbers_rows_twice_and_rank_goes_with_any(gated: Target, blind: Connection) -> None:
+    gated.admin.execute(TIED)
+    one = "row_number() OVER (PARTITION BY person ORDER BY day)"
+    for other in (
+        "lag(amount) OVER (PARTITION BY person ORDER BY day)",
+        "rank() OVER (PARTITION BY person ORDER BY amount)",
+        "count(*) OVER (PARTITION BY person)",
+    ):
+        question = f"SELECT count(*) FROM (SELECT {one} AS n, {other} AS m FROM extra.dose) d WHERE n = 1"
+        assert how_it_ends(blind, question) == "answer"
+
+
+SPELLED = """
+    CREATE TABLE extra.dose (person int, amount numeric);
+    INSERT INTO extra.dose
+        SELECT p, a FROM generate_series(1, 200) p, unnest('{1.0, 1.0000000000000000000000000000}'::numeric[]) a;
+    SELECT discreet.protect('extra.dose', 'person', dataset => 'people', max_rows => 2);
+    SELECT discreet.describe_column('extra.dose', 'amount', 0, 1);
+"""
+OTHER_SPELLING = """
+    CREATE TEMP TABLE kept AS SELECT * FROM extra.dose; DELETE FROM extra.dose;
+    INSERT INTO extra.dose SELECT * FROM kept ORDER BY scale(amount) DESC; DROP TABLE kept
+"""
+
+
+def test_of_equal_numbers_distinct_keeps_one_spelling(gated: Target) -> None:
+    """The digits of a quotient follow the spelling of the number that is divided."""
+    gated.admin.execute(SPELLED)
+    question = (
+        "SELECT count(*) FROM (SELECT person, sum(DISTINCT amount) / 3 AS r FROM extra.dose GROUP BY person) d"
+        " WHERE r > 0.33333333333333333333"
+    )
+    before, natural = natively(gated, question), gated.value(question)
+    gated.admin.execute(OTHER_SPELLING)
+    assert gated.value(question) != natural
+    assert natively(gated, question) == before

@@ -172,12 +172,22 @@ def of_query(query: Query) -> People:
         if placed:
             # rows that agree in all columns have several numbers, and which of them comes first is not decided
             refuse("a window function beside DISTINCT ON or LIMIT", hint="Put one into a subquery of the other.")
+    refuse_orders_of_ties(value for _, value in query.columns)
     if query.first and query.unit not in query.first and not found.public:
         refuse("DISTINCT ON without the person", hint="Write DISTINCT ON (person, …).")
     if (query.most is not None or query.skip) and not apart:
         refuse("LIMIT below the aggregation", hint=LIMITED)
     single = found.single or set(query.first) == {query.unit}
     return replace(found, unit=query.unit, single=single, owned=query.unit is not None)
+
+
+def refuse_orders_of_ties(values: Iterable[Expression]) -> None:
+    """Rows that agree in all columns have several numbers. One sort gives these to them, whichever row gets which.
+
+    A second sort pairs its numbers with those of the first by where the rows lie, and other people's rows change that.
+    """
+    if len({(window.partition, window.order) for window in windows_of(values) if window.ties}) > 1:
+        refuse("two orders of rows in one SELECT", hint="Put one of the window functions into a subquery of the other.")
 
 
 LIMITED = "To keep the first rows of each person, number them: row_number() OVER (PARTITION BY person ORDER BY …)."

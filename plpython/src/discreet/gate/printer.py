@@ -329,7 +329,10 @@ def within(node: tree.Within) -> str:
     only_one = "DISTINCT " if node.distinct else ""
     if value.family is not Family.FLOAT:
         whole = node.name == "sum" and node.family is Family.INT
-        held = f"pg_catalog.{node.name}({only_one}({sql})::pg_catalog.{'int8' if whole else 'numeric'}){around}"
+        # of equal numbers in several spellings DISTINCT keeps one of them, by where the rows lie
+        spelled = f"({sql})::pg_catalog.{'int8' if whole else 'numeric'}"
+        spelled = f"pg_catalog.trim_scale({spelled})" if node.distinct and not whole else spelled
+        held = f"pg_catalog.{node.name}({only_one}{spelled}){around}"
         return f"({held})::pg_catalog.int8" if whole else held
     grid = sum_grid(value)
     bounds = f"({grid.lower})::pg_catalog.int8, ({grid.upper})::pg_catalog.int8"
