@@ -26,6 +26,10 @@ FAILING = [
     "INSERT INTO other SELECT note FROM customer",
     "DO $$ BEGIN RAISE EXCEPTION '%', (SELECT note FROM customer LIMIT 1); END $$",
     "DO $$ BEGIN RAISE WARNING '%', (SELECT note FROM customer LIMIT 1); END $$",
+    "DO $$ DECLARE n text; BEGIN SELECT note INTO n FROM customer LIMIT 1;"
+    " RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = n; END $$",
+    "DO $$ DECLARE n text; BEGIN SELECT note INTO n FROM customer LIMIT 1;"
+    " RAISE LOG '%', n; RAISE EXCEPTION '%', n; END $$",
     "DO $$ BEGIN EXECUTE 'SELECT ' || (SELECT note FROM customer LIMIT 1); END $$",
     "SELECT jsonb(note) FROM customer",
 ]

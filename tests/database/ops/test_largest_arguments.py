@@ -174,6 +174,7 @@ ENTRIES: dict[str, str | list[str]] = {
     "unseal_column": OF_ONE_OBJECT,
     "renew_column_key": OF_ONE_OBJECT,
     "reseal_column": OF_ONE_OBJECT,
+    "_asks": ["SELECT discreet._asks('public.big'::regclass, repeat(' ', 100000000), repeat('x', 100000000))"],
     "_seal": "seals one value, under a key that is open",
     "_unseal": "unseals one value, under a key that is open",
     "_seal_search": "seals one value, under a key that is open",
