@@ -164,6 +164,11 @@ SELECT count(*) FROM (SELECT id AS x FROM clinic.patient UNION ALL SELECT age FR
 -- DP002: column x
 SELECT count(*) FROM (SELECT id AS x FROM clinic.patient UNION ALL SELECT age FROM clinic.patient) p
 JOIN clinic.visit v ON p.x = v.patient_id;
+-- DP002: using column x
+SELECT count(*) FROM (SELECT id AS x FROM clinic.patient UNION ALL SELECT patient_id FROM clinic.visit) u WHERE x = 13;
+-- DP002: column v with other values
+SELECT sum(age) FROM clinic.patient WHERE id IN (SELECT u.id FROM (SELECT id, id AS v FROM clinic.patient
+UNION ALL SELECT id, 13 FROM clinic.patient) u GROUP BY u.id HAVING count(DISTINCT v) = 1);
 -- people as groups, and what names them inside a number
 -- DP002: column id
 SELECT id, count(*) FROM hr.employee GROUP BY id;
@@ -395,6 +400,17 @@ WHERE hit = 1 AND region = 'Coast';
 -- DP002: columns region, roll_no
 SELECT count(*) FROM (SELECT roll_no FROM census.voter WHERE region = 'Coast'
 UNION ALL SELECT roll_no FROM census.voter WHERE region = 'Lakes') u WHERE roll_no = 7;
+-- by rows of a person that are told apart: one has the column, the next a value of the question
+-- DP002: columns region, roll_no
+SELECT sum(donation) FROM census.voter WHERE id IN (SELECT u.id FROM (SELECT id, roll_no AS v FROM census.voter
+UNION ALL SELECT id, 7 FROM census.voter) u GROUP BY u.id HAVING count(DISTINCT v) = 1) AND region = 'Coast';
+-- DP002: columns region, roll_no
+SELECT sum(r) FROM (SELECT u.id, dense_rank() OVER (PARTITION BY u.id ORDER BY v) AS r
+FROM (SELECT id, roll_no AS v FROM census.voter WHERE region = 'Coast'
+UNION ALL SELECT id, 7 FROM census.voter WHERE region = 'Coast') u) x;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM (SELECT v.id, variance(CASE WHEN k = 1 THEN roll_no ELSE 7 END) AS spread
+FROM census.voter v CROSS JOIN generate_series(1, 10) AS k WHERE region = 'Coast' GROUP BY v.id) x WHERE spread = 0;
 
 -- through joins; a public list with the whole key says of each row whom it means (Sweeney 1997)
 -- DP002: columns dob, gender, zip

@@ -414,3 +414,69 @@ def test_beyond_what_can_be_looked_at_one_by_one_all_comparisons_count_together(
     few, many = (", ".join(apart.format(number) for number in range(count)) for count in (10, 120))
     assert not is_refused(question.format(few))
     assert is_refused(question.format(many))
+
+
+# -- values of several rows of one person, told apart
+
+N7 = "(SELECT id, n AS v FROM s.person UNION ALL SELECT id, 7 FROM s.person) u"
+TEN = "s.person p CROSS JOIN generate_series(1, 10) AS k"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        f"(SELECT u.id FROM {N7} GROUP BY u.id HAVING count(DISTINCT v) = 1) x",
+        f"(SELECT u.id, variance(v) AS r FROM {N7} GROUP BY u.id) x WHERE r = 0",
+        f"(SELECT u.id, stddev_samp(v) AS r FROM {N7} GROUP BY u.id) x WHERE r < 0.1",
+        f"(SELECT u.id, sum(DISTINCT v) AS r FROM {N7} GROUP BY u.id) x WHERE r > 7",
+        f"(SELECT u.id, v FROM {N7} GROUP BY u.id, v) x",
+        f"(SELECT DISTINCT u.id, v FROM {N7}) x",
+        f"(SELECT DISTINCT ON (u.id, v) u.id FROM {N7}) x",
+        f"(SELECT u.id, v FROM {N7} UNION SELECT id, 3 FROM s.person) x",
+        "(SELECT id, n FROM s.person UNION ALL SELECT id, 7 FROM s.person EXCEPT SELECT id, 3 FROM s.person) x",
+        f"(SELECT u.id, count(*) OVER (PARTITION BY u.id, v) AS r FROM {N7}) x WHERE r = 2",
+        f"(SELECT u.id, dense_rank() OVER (PARTITION BY u.id ORDER BY v) AS r FROM {N7}) x WHERE r = 2",
+        f"(SELECT u.id, cume_dist() OVER (PARTITION BY u.id ORDER BY v) AS r FROM {N7}) x WHERE r = 1",
+        f"s.person p WHERE (SELECT count(DISTINCT v) FROM {N7} WHERE u.id = p.id) = 1",
+        f"s.person p WHERE EXISTS (SELECT v FROM {N7} WHERE u.id = p.id GROUP BY v HAVING count(*) = 2)",
+        f"s.person p WHERE 2 = ANY (SELECT count(*) FROM {N7} WHERE u.id = p.id GROUP BY v)",
+        f"s.person p WHERE p.id IN (SELECT x.id FROM (SELECT DISTINCT u.id, v FROM {N7}) x"
+        " GROUP BY x.id HAVING count(*) = 1)",
+        f"(SELECT p.id FROM {TEN} GROUP BY p.id HAVING count(DISTINCT CASE WHEN k = 1 THEN n ELSE 7 END) = 1) x",
+        f"(SELECT p.id FROM {TEN} GROUP BY p.id HAVING count(DISTINCT (n - 7) * k) = 1) x",
+        f"(SELECT p.id, n * k AS v FROM {TEN} GROUP BY p.id, n * k) x",
+        f"(SELECT y.id FROM (SELECT p.id, k, sum(n) AS v FROM {TEN} GROUP BY p.id, k) y GROUP BY y.id, v * k) x",
+        "(SELECT u.id FROM (SELECT id, n AS v FROM s.person UNION ALL SELECT id, 14 - n FROM s.person) u"
+        " GROUP BY u.id, v) x",
+    ],
+)
+def test_values_that_rows_of_a_person_are_told_apart_by_are_compared(rows: str) -> None:
+    question = f"SELECT count(*) FROM {rows}"
+    assert is_refused(question, schema_with(key("n")))
+    assert not is_refused(question, schema_with(key("n", "kind")))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "(SELECT id FROM s.person GROUP BY id HAVING count(DISTINCT n) = 1) x",
+        "(SELECT id, n FROM s.person GROUP BY id, n) x",
+        "(SELECT DISTINCT id, n FROM s.person) x",
+        "(SELECT DISTINCT id, n / 2 + 1 FROM s.person) x",
+        "(SELECT DISTINCT ON (id, n) id FROM s.person) x",
+        "(SELECT id, variance(n) AS r FROM s.person GROUP BY id) x WHERE r = 0",
+        "(SELECT id, rank() OVER (PARTITION BY id, t ORDER BY n) AS r FROM s.person) x WHERE r = 1",
+        "(SELECT u.id, v FROM (SELECT id, n AS v FROM s.person UNION ALL SELECT id, n FROM s.person) u"
+        " GROUP BY u.id, v) x",
+        "(SELECT y.id, m FROM (SELECT id, max(n) AS m FROM s.person GROUP BY id) y GROUP BY y.id, m) x",
+    ],
+)
+def test_a_column_alone_is_not_compared_where_rows_are_told_apart(rows: str) -> None:
+    planned(f"SELECT count(*) FROM {rows}", schema_with(key("n")))
+
+
+def test_a_column_that_names_people_stands_beside_nothing_else_in_union_all() -> None:
+    beside = "SELECT count(*) FROM (SELECT id, id AS v FROM s.person UNION ALL SELECT id, {} AS v FROM s.person) u"
+    assert is_refused(beside.format(7))
+    assert is_refused(beside.format("n"))
+    planned(beside.format("id"))

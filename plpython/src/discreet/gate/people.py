@@ -42,7 +42,7 @@ from fractions import Fraction
 from discreet.gate.nullness import may_be_null
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
-from discreet.gate.traces import Comparison, all_comparisons
+from discreet.gate.traces import Comparison, all_comparisons, told_apart
 from discreet.gate.tree import (
     UNIT,
     Among,
@@ -73,6 +73,7 @@ from discreet.gate.tree import (
     Window,
     Within,
     deciding,
+    telling_apart,
 )
 from discreet.gate.values import identifies, known_values, same_family
 
@@ -429,9 +430,10 @@ def compared_in(rows: Rows) -> frozenset[Comparison]:
 
 
 def compared_in_query(query: Query) -> frozenset[Comparison]:
+    apart = frozenset(told_apart(telling_apart(query)))
     if not isinstance(query, Union):
-        return all_comparisons(deciding(query)) | compared_in(query.rows)
-    return compared_in_query(query.left) | compared_in_query(query.right) | all_comparisons(query.compared)
+        return apart | all_comparisons(deciding(query)) | compared_in(query.rows)
+    return apart | compared_in_query(query.left) | compared_in_query(query.right) | all_comparisons(query.compared)
 
 
 # -- columns of derived tables

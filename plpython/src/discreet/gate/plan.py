@@ -30,7 +30,7 @@ from discreet.gate.scans import charged_rows
 from discreet.gate.schema import Relation, Schema
 from discreet.gate.subquestions import Subquestions
 from discreet.gate.totality import refuse_partial, trials
-from discreet.gate.traces import Comparison, all_comparisons, trace
+from discreet.gate.traces import Comparison, all_comparisons, told_apart, trace
 from discreet.gate.trackers import fixed_columns, refuse_trackers
 from discreet.gate.tree import Expression, expressions_of
 from discreet.personal.selection import Personal, paid, paid_personally
@@ -295,7 +295,7 @@ def judged(question: Question, aggregates: list[Aggregate]) -> tuple[str, ...]:
     """
     source, keys = question.source, [key.value for key in question.grouping.keys]
     compared = compared_in(source.rows) | all_comparisons(question.conditions)
-    met = [compared, *(compared | all_comparisons(parts_of(aggregate)) for aggregate in aggregates)]
+    met = [compared, *(compared | compared_by(aggregate) for aggregate in aggregates)]
     by_keys = all_comparisons(keys)
     sets = question.grouping.sets
     groups = [by_keys | {Comparison(trace(keys[place]).items) for place in places} for places in sets]
@@ -304,6 +304,13 @@ def judged(question: Question, aggregates: list[Aggregate]) -> tuple[str, ...]:
     refuse_partial([*question.conditions, *keys, *parts], source.rows)
     refuse_strangers([*question.conditions, *keys, *parts, *expressions_of(source.rows)], source.people)
     return max((fixed_columns(some, question.tables) for some in dict.fromkeys(met)), key=len)
+
+
+def compared_by(aggregate: Aggregate) -> frozenset[Comparison]:
+    """What an aggregate compares in its arguments; distinct values are compared with each other, too."""
+    apart = [each.subject.argument for each in aggregate.measurements if each.quantity is Quantity.DISTINCT]
+    told = told_apart(value for value in apart if value is not None)
+    return all_comparisons(parts_of(aggregate)).union(told)
 
 
 def about_people(aggregate: Aggregate, source: Source) -> Aggregate:

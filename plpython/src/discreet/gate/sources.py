@@ -463,7 +463,7 @@ class Sources:
         units = set()
         for (name, mine), (other, theirs) in zip(left.columns.items(), right.columns.items(), strict=True):
             refuse_mixed(name, [mine, theirs], select)
-            if word != "UNION ALL" and identifies(mine) != identifies(theirs):
+            if identifies(mine) != identifies(theirs):
                 refuse_tracker(f"comparing column {name if identifies(mine) else other} with other values", select)
             if name in left.units and other in right.units:
                 units.add(name)

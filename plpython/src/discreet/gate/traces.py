@@ -49,6 +49,9 @@ MADE_TEXT = {
     "regexp_substr",
     "substring",
 }
+# aggregates within a person that do not compare values, and those that copies of rows do not change
+UNSPREAD = {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every"}
+SAME_OF_COPIES = {"avg", "min", "max", "bool_and", "bool_or", "every"}
 ROUNDING = {"floor", "ceil", "round", "trunc", "bucket"}
 # fields that let all of a moment be known, and what the others let be known
 WHOLE_FIELDS = {"epoch", "julian"}
@@ -438,12 +441,60 @@ def in_call(node: tree.Call) -> list[Comparison]:
 
 
 def in_within(node: tree.Within) -> list[Comparison]:
-    """A count of values tells where there are none."""
-    return [tested_for_null(node.argument)] if node.name == "count" and node.argument is not None else []
+    """A count of values tells where there are none; distinct values, and those of a spread, are told apart."""
+    value, found = node.argument, in_window(node.window)
+    if value is not None and (node.distinct or node.name not in UNSPREAD):
+        found += told_apart([value])
+    return [*found, tested_for_null(value)] if node.name == "count" and value is not None else found
+
+
+def in_window(window: tree.Window | None) -> list[Comparison]:
+    """Rows are told apart by what they are partitioned and ordered by."""
+    return [] if window is None else told_apart(window.parts)
+
+
+def in_subquery(node: tree.Exists | tree.Quantified | tree.Among | tree.Scalar) -> list[Comparison]:
+    return told_apart(tree.telling_apart_below(node.query))
+
+
+def told_apart(values: Iterable[Expression]) -> list[Comparison]:
+    """What is compared where rows of one person are told apart by these values.
+
+    A value that is made of one column alone differs between two rows just where their columns do. Of other values one
+    row may have that of a person's column, and the next a constant: whether the two differ is a comparison.
+    """
+    single = [part for value in values for part in (value.parts if isinstance(value, tree.Together) else [value])]
+    return [Comparison(trace(value).items) for value in single if trace(value).items and len(varying(value)) > 1]
+
+
+@kept_of_origins
+def varying(node: Expression) -> frozenset[Item | Expression]:
+    """What may differ between two rows of one person: columns, and what is not made of columns alone."""
+    if isinstance(node, tree.Output):
+        return varying(node.origin)
+    if isinstance(node, tree.Column):
+        return frozenset([Item(node.place, node.name)])
+    if isinstance(node, tree.Either) and all(map(is_plain, node.parts)):
+        return frozenset([node])
+    found = frozenset[Item | Expression]().union(*map(varying, node.parts))
+    if isinstance(node, tree.Within):
+        return found if node.name in SAME_OF_COPIES and node.window is None else found | {node}
+    return found | {node} if isinstance(node, VARYING) else found
+
+
+VARYING = (tree.Either, tree.Given, tree.Placed, tree.Exists, tree.Quantified, tree.Among, tree.Scalar)
+
+
+def is_plain(side: Expression) -> bool:
+    """Whether a side of UNION ALL is columns as they are."""
+    found = trace(side)
+    plain = all(line.scale == 1 and not line.offset for line in found.lines)
+    return plain and {line.item for line in found.lines} == found.items != frozenset()
 
 
 def in_quantified(node: tree.Quantified) -> list[Comparison]:
-    return [] if node.value.is_null or node.element.is_null else compared(node.name, node.value, node.element)
+    own = [] if node.value.is_null or node.element.is_null else compared(node.name, node.value, node.element)
+    return [*own, *in_subquery(node)]
 
 
 def tested_for_null(value: Expression) -> Comparison:
@@ -520,5 +571,9 @@ COMPARES: Rules[Sequence[Comparison]] = rules(
     rule(tree.Choice, in_choice),
     rule(tree.Call, in_call),
     rule(tree.Within, in_within),
+    rule(tree.Placed, lambda node: in_window(node.window)),
+    rule(tree.Exists, in_subquery),
+    rule(tree.Among, in_subquery),
+    rule(tree.Scalar, in_subquery),
     rule(tree.Quantified, in_quantified),
 )

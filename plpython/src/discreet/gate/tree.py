@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from itertools import product
+from itertools import combinations
 from typing import Literal, TypeAlias, TypeVar
 
 from discreet.gate.intervals import Interval
@@ -876,7 +876,7 @@ class Union:
         """What a set operation compares: each column of one side with that of the other, but for the person."""
         if self.word == "UNION ALL":
             return ()
-        sides = product(selects_of(self.left), selects_of(self.right))
+        sides = combinations([*selects_of(self.left), *selects_of(self.right)], 2)
         return tuple(
             Compare("=", left, right, type=BOOLEAN)
             for mine, theirs in sides
@@ -990,6 +990,31 @@ def deciding(query: Map | PerPerson) -> Iterator[Expression]:
         yield from (*query.keys, *query.fixed, *query.having)
     else:
         yield from (*query.first, *(key.value for key in query.order), *query.ties)
+
+
+def telling_apart(query: Query) -> Iterator[Expression]:
+    """The values by which a query tells rows of one person apart, those of the relations below aside."""
+    if isinstance(query, Union):
+        yield from telling_apart(query.left)
+        yield from telling_apart(query.right)
+        if query.word != "UNION ALL":
+            yield from (value for side in selects_of(query) for _, value in side.columns)
+    elif isinstance(query, PerPerson):
+        yield from query.keys
+    else:
+        yield from (*query.first, *(key.value for key in query.order), *query.ties)
+
+
+def telling_apart_below(query: Query) -> Iterator[Expression]:
+    """Likewise, and those of the subqueries in its FROM clauses."""
+    yield from telling_apart(query)
+    waiting: list[Rows] = [side.rows for side in selects_of(query)]
+    while waiting:
+        rows = waiting.pop()
+        if isinstance(rows, Join):
+            waiting += [rows.left, rows.right]
+        elif isinstance(rows, Derived):
+            yield from telling_apart_below(rows.query)
 
 
 def tables_of(rows: Rows) -> Iterator[Table]:
