@@ -411,6 +411,14 @@ UNION ALL SELECT id, 7 FROM census.voter WHERE region = 'Coast') u) x;
 -- DP002: columns region, roll_no
 SELECT count(*) FROM (SELECT v.id, variance(CASE WHEN k = 1 THEN roll_no ELSE 7 END) AS spread
 FROM census.voter v CROSS JOIN generate_series(1, 10) AS k WHERE region = 'Coast' GROUP BY v.id) x WHERE spread = 0;
+-- a range of both columns, and of a sum of copies; rounding to steps that no two whole numbers share
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region || roll_no::text > 'Coast7' AND region || roll_no::text < 'Coast8';
+-- DP002: columns region, roll_no
+SELECT count(*) FROM (SELECT v.id, sum(roll_no) AS r FROM census.voter v CROSS JOIN generate_series(1, 10) AS k
+WHERE region = 'Coast' GROUP BY v.id) x WHERE r > 69 AND r < 71;
+-- DP002: columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND round(roll_no * 1.5) = 11;
 
 -- through joins; a public list with the whole key says of each row whom it means (Sweeney 1997)
 -- DP002: columns dob, gender, zip

@@ -307,6 +307,13 @@ def test_ranges_patterns_and_parts_do_not_count(condition: str) -> None:
         ("n / 4 = 1 AND n % 4 = 3", "n"),
         ("bucket(n, 4) = 4 AND mod(n, 4) = 3", "n"),
         ("bucket(n, 1) = 7", "n"),
+        ("bucket(n * 4, 4) = 28", "n"),
+        ("round(n * 1.5) = 11", "n"),
+        ("floor(n * -2.5 + 0.1) = -18", "n"),
+        ("(n * 1.5)::int = 11", "n"),
+        ("round(n / 2.0, 3) = 3.5", "n"),
+        ("n * 3 / 3 = 7", "n"),
+        ("width_bucket(n * 2, 0, 20, 10) = 8", "n"),
         ("n / 1 = 7", "n"),
         ("1 / (n - 7) IS NULL", "n"),
         ("(n - 7)::bool", "n"),
@@ -480,3 +487,31 @@ def test_a_column_that_names_people_stands_beside_nothing_else_in_union_all() ->
     assert is_refused(beside.format(7))
     assert is_refused(beside.format("n"))
     planned(beside.format("id"))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "n * 1000 + pad > 7004 AND n * 1000 + pad < 7006",
+        "NOT (n * 1000 + pad <= 7004)",
+        "n * 1000 > 7004 - pad",
+        "n::text || ':' || pad::text < '7:5'",
+    ],
+)
+def test_a_range_of_several_columns_counts_for_a_key_that_has_them(condition: str) -> None:
+    assert where(condition, "n", "pad")
+    assert where(f"({condition}) AND kind = 'a'", "n", "pad", "kind")
+    assert not where(f"({condition}) AND x > 1", "n", "pad", "x")
+
+
+def test_a_range_of_several_columns_does_not_count_for_a_key_that_has_one_of_them() -> None:
+    assert not where("n * 1000 + pad > 7004 AND kind = 'a'", "n", "kind")
+
+
+def test_a_range_of_a_sum_of_a_person_counts() -> None:
+    copies = (
+        "SELECT count(*) FROM (SELECT p.id, sum(n) AS r FROM s.person p CROSS JOIN generate_series(1, 10) AS k"
+        " GROUP BY p.id) x WHERE r > 69 AND r < 71"
+    )
+    assert is_refused(copies, schema_with(key("n")))
+    assert not is_refused(copies, schema_with(key("n", "kind")))

@@ -93,12 +93,14 @@ class Cut(NamedTuple):
 class Comparison:
     """A comparison by value of what two sides let be known; no items on the right: a constant.
 
-    With a `cut` it is one end of a range, and counts only together with the other end.
+    With a `cut` it is one end of a range, and counts only together with the other end. `joint`: a range of what is made
+    of several columns, which depends on all of them: for a unique key that has two of them or more, it counts.
     """
 
     left: frozenset[Item]
     right: frozenset[Item] = frozenset()
     cut: Cut | None = None
+    joint: bool = False
 
 
 class Line(NamedTuple):
@@ -108,10 +110,6 @@ class Line(NamedTuple):
     scale: Fraction
     offset: Fraction
     whole: bool
-
-    @property
-    def keeps_whole(self) -> bool:
-        return self.whole and self.scale.denominator == self.offset.denominator == 1
 
     def cut(self, number: Fraction, after: bool) -> Comparison:
         """The end of a range of the column that the end `number` of a range of this line means."""
@@ -171,7 +169,7 @@ def of_arithmetic(node: tree.Arithmetic) -> Trace:
         if b is not None and bounds is not None and bounds.reach < abs(b):
             return left
         return Trace(parts(items, ["remainder"]))
-    if name == "/" and node.family is Family.INT and (b is None or abs(b) != 1):
+    if name == "/" and node.family is Family.INT and (b is None or not is_fine(left, abs(b))):
         return Trace(parts(items, ["quotient"]))
     lines: Iterable[Line] = ()
     if b is not None and name in ("+", "-"):
@@ -229,12 +227,13 @@ def of_call(node: tree.Call) -> Trace:
             return Trace(items)
         return Trace(parts(items, TRUNCATED.get(field, [field])))
     if name in ROUNDING:
-        fine = name != "bucket" or (exact(node.arguments[1]) or 2) <= 1
-        label = "quotient" if name == "bucket" else "rounded"
-        return rounded(found[0], label) if fine else Trace(parts(items, [label]))
+        given = exact(node.arguments[1]) if len(node.arguments) > 1 else Fraction(0)
+        if name == "bucket":
+            return Trace(parts(items, ["quotient"])) if given is None else rounded(found[0], "quotient", given)
+        return rounded(found[0], "rounded", Fraction(1, 10 ** min(max(int(given or 0), 0), 100)))
     if name == "width_bucket":
         low, high, count = (exact(each) or Fraction(0) for each in node.arguments[1:])
-        return rounded(found[0], "quotient") if abs(high - low) <= count else Trace(parts(items, ["quotient"]))
+        return rounded(found[0], "quotient", abs(high - low) / count) if count else Trace(parts(items, ["quotient"]))
     if name == "date_bin":
         return Trace(of_stride(items, node.arguments[0]))
     if name == "to_char":
@@ -282,10 +281,14 @@ def field_of(node: tree.Call) -> str:
     return field.content
 
 
-def rounded(found: Trace, label: str) -> Trace:
-    """Rounding changes nothing where the values are whole numbers."""
-    whole = bool(found.lines) and all(line.keeps_whole for line in found.lines)
-    return found if whole else Trace(parts(found.items, [label]))
+def rounded(found: Trace, label: str, step: Fraction = Fraction(1)) -> Trace:
+    """What is left of a value that is rounded to steps."""
+    return found if is_fine(found, step) else Trace(parts(found.items, [label]))
+
+
+def is_fine(found: Trace, step: Fraction) -> bool:
+    """Whether rounding to steps tells any two values apart: of whole numbers, as far apart as a step is wide."""
+    return bool(found.lines) and all(line.whole and abs(line.scale) >= step for line in found.lines)
 
 
 def scaled(line: Line, by: Fraction) -> Line:
@@ -336,11 +339,12 @@ def all_comparisons(nodes: Iterable[Expression]) -> frozenset[Comparison]:
 
 def compared(name: str, left: Expression, right: Expression) -> list[Comparison]:
     """The comparisons that left `name` right makes, with name one of = <> < <= > >=."""
+    sides = left, right
     here, there = trace(left), trace(right)
     mine, theirs = here.items, there.items
     if mine & theirs:
         return [Comparison(mine | theirs)]
-    if name in ("=", "<>") or here.written or there.written or is_chosen(left) or is_chosen(right):
+    if name in ("=", "<>") or here.written or there.written or any(map(is_chosen, sides)) or any(map(is_sum, sides)):
         return [Comparison(mine, theirs)]
     after = name in ("<=", ">")
     if not mine or (theirs and sorted(theirs) < sorted(mine)):
@@ -348,7 +352,8 @@ def compared(name: str, left: Expression, right: Expression) -> list[Comparison]
     number, lines = exact(right), trace(left).lines
     if number is not None and lines:
         return [line.cut(number, after) for line in lines]
-    return [Comparison(mine, theirs, Cut(None if theirs else right, after, False))]
+    end = Comparison(mine, theirs, Cut(None if theirs else right, after, False))
+    return [end, Comparison(mine | theirs, joint=True)]
 
 
 @kept_of_origins
@@ -359,6 +364,14 @@ def is_chosen(node: Expression) -> bool:
     """
     below = (node.origin,) if isinstance(node, tree.Output) else node.parts
     return isinstance(node, tree.Released | tree.Given) or any(map(is_chosen, below))
+
+
+@kept_of_origins
+def is_sum(node: Expression) -> bool:
+    """Whether a sum of a person's rows is part of it: that of copies of one row has one value in a wide range."""
+    below = (node.origin,) if isinstance(node, tree.Output) else node.parts
+    own = isinstance(node, tree.Within) and node.name == "sum" and bool(trace(node).items)
+    return own or any(map(is_sum, below))
 
 
 def in_column(node: tree.Column) -> list[Comparison]:

@@ -19,7 +19,8 @@ one value is left; with a constant, with a column that such comparisons tie to a
 tables (a list of names with birthdays says of each row whom it means; a dimension table for each column of a key does
 not). It is seen through expressions that let their column be known: casts, + - * of constants, lower(), ||, CASE,
 COALESCE. Real ranges, patterns, rounding, extract() and left() do not count, except where together they are the value:
-year, month and day. On columns with declared categories every comparison counts.
+year, month and day. A range of what is made of several columns of a key (a * 1000 + b > 7004) depends on all of
+them: it counts for that key. On columns with declared categories every comparison counts.
 """
 
 from __future__ import annotations
@@ -82,15 +83,24 @@ def singled_out(
     for table in tables.values():
         if table.protection is None:
             continue
-        here = [
-            item for item in known if (tables[item.row].schema, tables[item.row].name) == (table.schema, table.name)
-        ]
+        here = [item for item in known if is_of(tables[item.row], table)]
         values = {item.column for item in here if not item.part}
         nulls = {item.column for item in here if item.part == NULL_TEST}
+        ranges = [
+            {item.column for item in comparison.left if not item.part and is_of(tables[item.row], table)}
+            for comparison in comparisons
+            if comparison.joint
+        ]
         for key in table.combinations:
-            if key.columns <= (values | nulls if key.nulls else values):
+            fixed = set(values | nulls if key.nulls else values)
+            fixed.update(*(columns for columns in ranges if len(columns & key.columns) > 1))
+            if key.columns <= fixed:
                 return table, key.columns
     return None
+
+
+def is_of(relation: Relation, table: Relation) -> bool:
+    return (relation.schema, relation.name) == (table.schema, table.name)
 
 
 def refuse_key(table: Relation, columns: frozenset[str]) -> None:
@@ -141,6 +151,8 @@ def known_items(comparisons: frozenset[Comparison], tables: Mapping[int, Relatio
 
 def is_by_value(one: Comparison, every: frozenset[Comparison], tables: Mapping[int, Relation]) -> bool:
     """Whether a comparison is by value, or begins a range of one value."""
+    if one.joint:
+        return False
     if one.cut is None or any(has_categories(item, tables) for item in one.left):
         return True
     end = one.cut.one_value_on
