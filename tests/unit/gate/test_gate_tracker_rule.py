@@ -453,6 +453,10 @@ TEN = "s.person p CROSS JOIN generate_series(1, 10) AS k"
         f"(SELECT p.id FROM {TEN} GROUP BY p.id HAVING count(DISTINCT (n - 7) * k) = 1) x",
         f"(SELECT p.id, n * k AS v FROM {TEN} GROUP BY p.id, n * k) x",
         f"(SELECT y.id FROM (SELECT p.id, k, sum(n) AS v FROM {TEN} GROUP BY p.id, k) y GROUP BY y.id, v * k) x",
+        f"{N7} JOIN (SELECT id, n AS v FROM s.person UNION ALL SELECT id, 7 FROM s.person) w"
+        " ON u.id = w.id AND u.v = w.v",
+        "(SELECT a.id, COALESCE(q.n, 7) AS v FROM (SELECT id, k FROM s.person CROSS JOIN generate_series(1, 2) AS k) a"
+        " LEFT JOIN s.person q ON a.id = q.id AND a.k = 1 GROUP BY a.id, COALESCE(q.n, 7)) x",
         "(SELECT u.id FROM (SELECT id, n AS v FROM s.person UNION ALL SELECT id, 14 - n FROM s.person) u"
         " GROUP BY u.id, v) x",
     ],
@@ -515,3 +519,11 @@ def test_a_range_of_a_sum_of_a_person_counts() -> None:
     )
     assert is_refused(copies, schema_with(key("n")))
     assert not is_refused(copies, schema_with(key("n", "kind")))
+
+
+def test_the_person_of_a_full_join_names_people_too() -> None:
+    both = "s.person a FULL JOIN s.person b USING (id)"
+    planned(f"SELECT count(*), count(DISTINCT id) FROM {both}")
+    assert is_refused(f"SELECT count(*) FROM {both} WHERE id = 7")
+    assert is_refused(f"SELECT count(*) FROM (SELECT id FROM {both}) x WHERE id = 7")
+    assert is_refused(f"SELECT sum(id) FROM {both}")

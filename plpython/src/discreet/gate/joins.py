@@ -91,7 +91,7 @@ def merged(source: Source, left: Source, right: Source, kind: str, columns: list
         values[column] = theirs if kind == "RIGHT" else mine
         kept = other if kind == "RIGHT" else own
         if kind == "FULL":
-            values[column] = Choice("COALESCE", (mine, theirs), type=mine.type)
+            values[column] = Choice("COALESCE", (mine, theirs), type=mine.type, raw=mine.raw)
         if column in kept.unit_columns and (kind != "FULL" or values[column] == source.unit):
             units.add(column)
         if column in kept.parents and kind != "FULL":

@@ -342,7 +342,7 @@ def compared(name: str, left: Expression, right: Expression) -> list[Comparison]
     sides = left, right
     here, there = trace(left), trace(right)
     mine, theirs = here.items, there.items
-    if mine & theirs:
+    if mine & theirs or (mine and theirs and any(map(has_alternatives, sides))):
         return [Comparison(mine | theirs)]
     if name in ("=", "<>") or here.written or there.written or any(map(is_chosen, sides)) or any(map(is_sum, sides)):
         return [Comparison(mine, theirs)]
@@ -477,7 +477,17 @@ def told_apart(values: Iterable[Expression]) -> list[Comparison]:
     row may have that of a person's column, and the next a constant: whether the two differ is a comparison.
     """
     single = [part for value in values for part in (value.parts if isinstance(value, tree.Together) else [value])]
-    return [Comparison(trace(value).items) for value in single if trace(value).items and len(varying(value)) > 1]
+    mixed = [value for value in single if len(varying(value)) > 1 or has_alternatives(value)]
+    return [Comparison(items) for items in (trace(value).items for value in mixed) if items]
+
+
+@kept_of_origins
+def has_alternatives(node: Expression) -> bool:
+    """Whether it may be a constant or a computed value instead of a column: where a row is missing, for example."""
+    below = (node.origin,) if isinstance(node, tree.Output) else node.parts
+    own = isinstance(node, tree.Case | tree.Choice | tree.NullIf)
+    own |= isinstance(node, tree.Either) and not all(map(is_plain, node.parts))
+    return (own and bool(trace(node).items)) or any(map(has_alternatives, below))
 
 
 @kept_of_origins

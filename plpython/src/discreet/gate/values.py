@@ -19,6 +19,7 @@ from discreet.gate.tree import (
     REAL,
     TEXT,
     Beginning,
+    Choice,
     Clamp,
     Column,
     Constant,
@@ -130,7 +131,9 @@ def as_family(value: Expression, family: Family, node: object, type_name: str | 
 
 
 def identifies(value: Expression) -> bool:
-    """Whether it names people: a column that does, as it is."""
+    """Whether it names people: a column that does, as it is, or the one that USING makes of two in a FULL JOIN."""
+    if isinstance(value, Choice):
+        return any(map(identifies, value.values))
     return isinstance(value, Column | Output | Either) and value.identifies
 
 
