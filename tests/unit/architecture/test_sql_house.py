@@ -42,6 +42,7 @@ ASKERS_SEARCH_PATH = {
         "query_json",
         "ask",
         "explain",
+        "_error_types",
         "explain_text",
         "lint",
         "create_view",
