@@ -18,8 +18,8 @@ def wait_for_lock(database: Database, connection: Connection, seconds: float = 1
         time.sleep(0.01)
 
 
-def waited_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+def waited_for(condition: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "waited for a minute"
+        assert time.monotonic() < deadline, f"waited for {seconds} seconds"
         time.sleep(0.02)

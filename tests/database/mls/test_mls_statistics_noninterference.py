@@ -60,7 +60,7 @@ ONE_LEDGER = """
 CHARGES_WITHOUT_LABELS = """
     CREATE OR REPLACE VIEW discreet.charges WITH (security_barrier) AS
     SELECT c.id, c.at, c.role, c.dataset, c.epsilon, c.delta, c.question, c.details, c.hash, c.amount,
-           discreet._label(c.label) AS label
+           discreet._label(c.label) AS label, NULL::text[] AS periods
     FROM discreet._charge c WHERE c.role = session_user
 """
 REFUSALS_WITHOUT_LABELS = """

@@ -159,7 +159,7 @@ def test_an_owner_drops_a_database_by_force_while_sessions_ask_on(
     sessions = [asked.asker("query()") for _ in range(4)]
     questions = [Asking(lambda one=one: [ask(one, "query()") for _ in range(10_000)]) for one in sessions]  # type: ignore[misc]
     with psycopg.connect(asked.database.cluster.dsn(user=owner), autocommit=True) as olga:
-        waited_for(lambda: dropped(olga, asked.database.name))
+        waited_for(lambda: dropped(olga, asked.database.name), seconds=300)
     assert all(question.end() in {"57P01", None} for question in questions)
     assert not exists(outside, asked.database.name)
 
