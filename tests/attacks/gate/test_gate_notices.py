@@ -8,6 +8,8 @@ from tests.attacks.target import Target
 from tests.databases import Connection
 from tests.messages import notices
 
+# whether values can be clamped depends on the text of the condition
+CLAMPED = re.compile(r"; values of salary clamped to 0\.\.2000")
 ERRORS = re.compile(r"(avg|max) ±[\d.]+(?: to ±[\d.]+)?")
 
 
@@ -26,7 +28,7 @@ def test_notices_are_the_same_whatever_the_rows_are(gated: Target, blind: Connec
         gated.admin.execute("UPDATE discreet._budget SET amount_spent = 0; TRUNCATE discreet._charge")
         heard = notices(blind)
         ask(blind, question.format(who), "0.01", fresh=True)
-        told.append([(level, ERRORS.sub(r"\1", str(message)), hint) for level, message, hint in heard])
+        told.append([(level, CLAMPED.sub("", ERRORS.sub(r"\1", str(message))), hint) for level, message, hint in heard])
         heard.clear()
     assert told[0] == told[1] == told[2]
     assert len(told[0]) == 1

@@ -7,11 +7,9 @@ from tests.databases import Connection
 
 MULTIPLIED = [
     "(SELECT generate_series(1, 1000) FROM hr.person) t",
-    "hr.person, generate_series(1, 1000)",
     "hr.person p, LATERAL generate_series(1, p.salary) n",
     "(SELECT unnest(ARRAY[1, 2, 3]) FROM hr.person) t",
     "(SELECT regexp_split_to_table(name, '') FROM hr.person) t",
-    "hr.person CROSS JOIN unnest(ARRAY[1, 2, 3]) n",
     "hr.person, ROWS FROM (generate_series(1, 10), generate_series(1, 20)) r",
     'hr.person, json_to_recordset(\'[{"a":1},{"a":2}]\') AS r(a int)',
     "hr.person, XMLTABLE('/r/i' PASSING xml '<r><i/><i/></r>' COLUMNS n text PATH '.')",
