@@ -1,7 +1,7 @@
 """Set-returning functions that multiply the rows of a person."""
 
 import pytest
-from tests.attacks.gate.asking import how_it_ends
+from tests.attacks.gate.asking import how_it_ends, number
 from tests.attacks.target import PEOPLE, Target
 from tests.databases import Connection
 
@@ -21,3 +21,16 @@ def test_functions_that_multiply_rows_are_refused(gated: Target, blind: Connecti
     assert int(str(gated.value(f"SELECT count(*) FROM {source}"))) > 1.5 * PEOPLE
     with gated.free():
         assert how_it_ends(blind, f"SELECT count(*) FROM {source}") == "DP001"
+
+
+# rows that the question lists: each person has as many rows as there are, of which so many count as the policy says
+LISTED = ["hr.person, generate_series(1, 1000)", "hr.person CROSS JOIN unnest(ARRAY[1, 2, 3]) n"]
+
+
+@pytest.mark.parametrize("source", LISTED)
+def test_of_rows_that_a_question_lists_one_counts_for_each_person(
+    gated: Target, blind: Connection, source: str
+) -> None:
+    """The table has max_rows 1. Noise at this price is beyond 20 with a probability below 1e-8."""
+    assert int(str(gated.value(f"SELECT count(*) FROM {source}"))) > 1.5 * PEOPLE
+    assert abs(number(blind, f"SELECT count(*) FROM {source}", "1") - PEOPLE) <= 20

@@ -20,5 +20,6 @@ def test_no_other_period_reads_them(shop: Shop, time: str) -> None:
     shop.admin.execute("DELETE FROM shop.visit")
     shop.admin.execute(f"INSERT INTO shop.visit SELECT n, n, 1, '{time}' FROM generate_series(1, 500) n")
     for where in ("at >= '2026-01-01'", "at < '2026-02-01'", "at <> '2026-01-05'", "NOT at < '2026-02-01'"):
-        assert abs(shop.ask(question.format(where), 1)) < 250
+        # noise of scale 10 (a person has 10 rows) is beyond 300 with probability 1e-13
+        assert abs(shop.ask(question.format(where), 1)) < 300
     assert "-infinity" not in shop.spent()
