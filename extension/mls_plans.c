@@ -156,17 +156,30 @@ typedef struct Marker
 	AttrNumber	source;
 } Marker;
 
-static FuncExpr *
-marker_of(List *conditions, Oid wanted)
+/*
+ * The condition of the view that names the scan. A user may call the function, too; conditions of users have a higher
+ * security level than those of views, stay conditions of the scan, and are an error when they are asked.
+ */
+static bool
+is_marker(const RestrictInfo *condition, Oid wanted)
 {
+	FuncExpr   *call = (FuncExpr *) condition->clause;
+
+	return condition->security_level == 0 && IsA(call, FuncExpr) && call->funcid == wanted;
+}
+
+static FuncExpr *
+marker_of(List *conditions)
+{
+	Oid			wanted = oid_of_is_version();
 	ListCell   *cell;
 
 	foreach(cell, conditions)
 	{
-		FuncExpr   *call = (FuncExpr *) lfirst_node(RestrictInfo, cell)->clause;
+		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
 
-		if (IsA(call, FuncExpr) && call->funcid == wanted)
-			return call;
+		if (is_marker(condition, wanted))
+			return (FuncExpr *) condition->clause;
 	}
 	return NULL;
 }
@@ -187,7 +200,7 @@ read_marker(Marker *marker, FuncExpr *call, RelOptInfo *rel, Oid base)
 	for (int n = 0; n < marker->cells; n++)
 	{
 		marker->places[n] = nulls[n] ? InvalidAttrNumber : get_attnum(base, TextDatumGetCString(datums[n]));
-		if (marker->places[n] == InvalidAttrNumber)
+		if (marker->places[n] <= 0)
 			elog(ERROR, "a multilevel table has lost a column");
 	}
 	marker->label = label;
@@ -397,7 +410,7 @@ on_paths(PlannerInfo *root, RelOptInfo *rel, Index number, RangeTblEntry *entry)
 	if (entry->rtekind != RTE_RELATION || rel->baserestrictinfo == NIL || IS_DUMMY_REL(rel) ||
 		!list_member_oid(multilevel_relations(true), entry->relid))
 		return;
-	call = marker_of(rel->baserestrictinfo, oid_of_is_version());
+	call = marker_of(rel->baserestrictinfo);
 	if (call == NULL)
 		return;
 	read_marker(&marker, call, rel, entry->relid);
@@ -458,8 +471,7 @@ plan_versions(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *target
 	{
 		RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
 
-		if (condition->pseudoconstant ||
-			(IsA(condition->clause, FuncExpr) && ((FuncExpr *) condition->clause)->funcid == marker) ||
+		if (condition->pseudoconstant || is_marker(condition, marker) ||
 			(IsA(condition->clause, NullTest) && IsA(((NullTest *) condition->clause)->arg, Var) &&
 			 ((Var *) ((NullTest *) condition->clause)->arg)->varattno == source))
 			continue;

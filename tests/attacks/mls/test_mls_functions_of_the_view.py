@@ -49,3 +49,24 @@ def test_columns_that_were_not_granted(levels: Levels) -> None:
         stranger.close()
         levels.admin.execute("DROP OWNED BY mls_stranger; SELECT discreet.mls_clear('mls_stranger', NULL)")
         levels.admin.execute("DROP ROLE mls_stranger")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "discreet._is_version(row_id, ARRAY['perf', 'salary'], NULL)",
+        "discreet._is_version(row_id, ARRAY['salary', 'perf'], NULL)",
+        "discreet._is_version(row_id, ARRAY['salary'], NULL)",
+        "discreet._is_version(row_id, ARRAY['ctid', 'xmin'], NULL)",
+        "discreet._is_version(row_id, ARRAY['_source', '_source'], NULL)",
+        "discreet._is_version(0, ARRAY['a'], 98307)",
+        "name = 'Smith' AND discreet._is_version(row_id, ARRAY['perf', 'salary'], NULL)",
+    ],
+)
+def test_a_call_beside_that_of_the_view(levels: Levels, condition: str) -> None:
+    """The view's own call makes the scan; that of a reader would show cells in one another's places."""
+    levels.at("nato").execute("UPDATE employee SET perf = 'Great' WHERE name = 'Smith'")
+    nato = levels.at("nato")
+    assert len(nato.execute("SELECT * FROM employee").fetchall()) > 2
+    assert refusal(nato, f"SELECT * FROM employee WHERE {condition}")[0] == "0A000"
+    assert refusal(nato, f"SELECT e::text, tc FROM employee e WHERE {condition}")[0] == "0A000"
