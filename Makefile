@@ -30,7 +30,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help installcheck wheelhouse demo test up down reset psql dsn report build install uninstall lint unit corpus database clients clients-more clients-lock statistical \
-        attack-tests attacks bench bench-peers crash-loop fuzz compilecheck printcheck updatecheck test-on smoke-on smoke reference plots imagecheck lock clean \
+        attack-tests attacks bench bench-peers crash-loop fuzz compilecheck printcheck updatecheck test-on smoke-on smoke reference plots docs imagecheck lock clean \
         server-packages test-packages
 
 help:  ## list every target
@@ -167,13 +167,18 @@ reference: test-packages up  ## write docs/reference.md anew, from the comments 
 plots: install  ## draw the pictures of the documentation anew (needs chromium)
 	@python3 dev/plots.py
 
+docs:  ## the documentation as a site with search, in build/site/html
+	@[ -x build/site/venv/bin/mkdocs ] || { python3 -m venv build/site/venv \
+	    && build/site/venv/bin/pip install -q --disable-pip-version-check --require-hashes -r dev/site/requirements.lock; }
+	@NO_MKDOCS_2_WARNING=1 build/site/venv/bin/python dev/site/make.py
+
 imagecheck:  ## build the image without Docker, on a base of its own, and ask its server a question (docker/check)
 	@$(SUDO) docker/check
 
 lock: test-packages  ## compile the lock files anew
 	@compile() { $(VENV)/pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url \
 	    --no-emit-find-links --no-emit-trusted-host -o $$1.lock $$1.in; }; \
-	for file in plpython/requirements dev/requirements plpython/pglast-15 plpython/pglast-16 plpython/pglast-17 plpython/pglast-18; do \
+	for file in plpython/requirements dev/requirements dev/site/requirements plpython/pglast-15 plpython/pglast-16 plpython/pglast-17 plpython/pglast-18; do \
 	    compile $$file || exit 1; done
 
 clean:  ## remove what was built here

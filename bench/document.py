@@ -8,7 +8,7 @@ RESULTS = Path(__file__).with_name("results")
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-Written by `make bench` and `make bench-peers` from [bench/results](../bench/results), of which each part was measured
+Written by `make bench` and `make bench-peers` from the folder bench/results, of which each part was measured
 in one run, native SQL and discreet in turn. Medians; in brackets the middle half of the durations, or the range of the
 rates. A *value* is the ratio of discreet to native SQL, where nothing else is named; *target* is what the project has
 set itself before measuring.
