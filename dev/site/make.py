@@ -1,8 +1,8 @@
 """Builds the documentation as a site in build/site/html: `make docs`.
 
-The pages are copied in the folders that they have in the repository, so that their links stay as they are. A link to a
-page or a heading that does not exist ends the build. Where Chromium is installed, it takes pictures of the first page in
-light and dark.
+The pages are copied in the folders that they have in the repository, so that their links stay as they are. A link to
+a page or a heading that does not exist ends the build. Where Chromium is installed, it takes pictures of the first page
+in light and dark.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ sys.path[:0] = [str(ROOT)]
 from dev.browser import chromium, photograph  # noqa: E402
 
 BUILD = ROOT / "build" / "site"
-PAGES = ("*.md", "LICENSE", "docs/*", "docker/README.md", "bench/results/*.md", "plpython/src/discreet/personal/__init__.py")
+PAGES = (
+    "*.md",
+    "LICENSE",
+    "docs/*",
+    "docker/README.md",
+    "bench/results/*.md",
+    "plpython/src/discreet/personal/__init__.py",
+)
 
 
 def copy_pages() -> None:
@@ -33,7 +40,8 @@ def copy_pages() -> None:
 def main() -> None:
     copy_pages()
     configuration = Path(__file__).with_name("mkdocs.yml")
-    finished = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--config-file", str(configuration)])
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--config-file", str(configuration)]
+    finished = subprocess.run(command)
     if finished.returncode:
         sys.exit(finished.returncode)
     page = BUILD / "html" / "index.html"
