@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from dev.imports import drawn
+
 ROOT = Path(__file__).resolve().parents[3]
 NOT_OURS = {
     ".git", ".venv", ".cluster", "build", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache",
@@ -70,6 +72,11 @@ def test_the_page_on_architecture_names_only_files_that_exist() -> None:
     assert [file for file in found if not any((ROOT / folder / file).exists() for folder in known)] == []
 
 
+def test_the_page_on_architecture_draws_which_rooms_import_which() -> None:
+    """Drawing fails where two rooms import each other."""
+    assert f"```text\n{drawn()}```" in (ROOT / "docs" / "architecture.md").read_text()
+
+
 def test_make_help_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
     phony = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)$", makefile, re.MULTILINE)
@@ -89,7 +96,7 @@ def test_ci_runs_make_test_and_nothing_else() -> None:
 
 
 def test_locked_packages_have_hashes() -> None:
-    for file in (*(ROOT / "plpython").glob("*.lock"), *(ROOT / "dev").glob("*.lock")):
+    for file in [file for folder in ("plpython", "dev", "dev/site") for file in (ROOT / folder).glob("*.lock")]:
         lock = file.read_text().replace("\\\n", " ")
         packages = [line for line in lock.splitlines() if line.strip() and not line.lstrip().startswith("#")]
         assert packages

@@ -18,6 +18,7 @@ from discreet.gate.keys import key_of
 from discreet.gate.margins import Wanted, margin_errors
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.names import Source
+from discreet.gate.payers import Personal, paid, paid_personally
 from discreet.gate.people import compared_in, refuse_strangers
 from discreet.gate.periods import Calendar, Charged, Opened
 from discreet.gate.post import SET, tells_set
@@ -33,7 +34,6 @@ from discreet.gate.totality import refuse_partial, trials
 from discreet.gate.traces import Comparison, all_comparisons, told_apart, trace
 from discreet.gate.trackers import fixed_columns, refuse_trackers
 from discreet.gate.tree import Expression, expressions_of
-from discreet.personal.selection import Personal, paid, paid_personally
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ from discreet.gate.names import (
     same_people,
     unit_values,
 )
+from discreet.gate.payers import refuse_other_tables
 from discreet.gate.people import columns_of, either, is_led, meet_in_a_cast, of_query, outward, people_of
 from discreet.gate.refusal import refuse, refuse_tracker, refusing_at
 from discreet.gate.schema import Relation, Schema, View
@@ -70,7 +71,6 @@ from discreet.gate.within import (
     place_number,
     refuse_unordered,
 )
-from discreet.personal.selection import refuse_other_tables
 
 DEEPEST = 20
 MOST_NAMES = 100

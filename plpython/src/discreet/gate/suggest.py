@@ -16,6 +16,7 @@ from discreet.gate.grouping import Grouping
 from discreet.gate.levels import Level
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.names import Names, Source
+from discreet.gate.payers import paid, paid_personally
 from discreet.gate.plan import Plan
 from discreet.gate.post import MEASURED, measured_column
 from discreet.gate.propagation import unknown
@@ -24,7 +25,6 @@ from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Schema
 from discreet.gate.sources import Sources
 from discreet.gate.values import identifies
-from discreet.personal.selection import paid, paid_personally
 
 # what lies outside is left to clamping: a hundredth of all values, and more where noise would not let them be seen
 OUTSIDE = Fraction(1, 200)

@@ -64,7 +64,7 @@ def personal_table(plpy: Plpy, catalog: DatabaseCatalog, name: str | None) -> tu
 
 def canonical(plpy: Plpy, catalog: DatabaseCatalog, table: curation.Relation, unit: str, value: str) -> str:
     """The text under which the ledger knows the person of this value."""
-    from discreet.personal.selection import key_sql
+    from discreet.gate.payers import key_sql
 
     column = curation.existing_column(catalog, table, unit)
     if not catalog.accepts(column, value):

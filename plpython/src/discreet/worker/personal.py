@@ -9,11 +9,11 @@ from fractions import Fraction
 from discreet.core.errors import RefusedShapeError
 from discreet.core.syntax import Json
 from discreet.dp.exact import decimal_text
+from discreet.gate.payers import Personal as Payers
 from discreet.gate.plan import Plan
 from discreet.gate.pricing import Asked
 from discreet.gate.run import statements
 from discreet.personal.budgets import price_of
-from discreet.personal.selection import Personal as Payers
 from discreet.worker.meaning import Meaning
 from discreet.worker.noisy import Noisy
 from discreet.worker.policy import Asking, Charge

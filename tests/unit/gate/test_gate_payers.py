@@ -11,10 +11,10 @@ from tests.corpus.sample import SCHEMA, planned
 from discreet.core.errors import RefusedShapeError
 from discreet.dp.price import Price
 from discreet.gate.measure import Terms
+from discreet.gate.payers import key_sql
 from discreet.gate.plan import Plan
 from discreet.gate.printer import printed
 from discreet.gate.schema import Relation, Schema
-from discreet.personal.selection import key_sql
 
 
 def personally(relation: Relation) -> Relation:
