@@ -373,7 +373,7 @@ pay_for_nodes(QueryDesc *query, List *nodes)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("dp_ aggregates cannot be used within a security-restricted operation"),
-				 errhint("A materialized view or an index would ask for whoever maintains it; use CREATE TABLE AS.")));
+				 errhint("A materialized view or an index would ask with the rights of the role that maintains it; use CREATE TABLE AS.")));
 
 	before = MemoryContextSwitchTo(query->estate->es_query_cxt);
 	foreach(cell, nodes)

@@ -576,7 +576,7 @@ label_to_read(int64 *label)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("what has labels cannot be read within a security-restricted operation"),
-				 errhint("A materialized view or an index would read for whoever maintains it; use CREATE TABLE AS.")));
+				 errhint("A materialized view or an index would read with the rights of the role that maintains it; use CREATE TABLE AS.")));
 	if (IsolationIsSerializable())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -13,7 +13,7 @@ AS $sql$
 $sql$;
 COMMENT ON FUNCTION discreet._written(anyelement) IS 'A value as text that means the same in every session.';
 
--- discreet.audit_known: takes a person's values as known to whoever asks.
+-- discreet.audit_known: takes a person's values as known to the askers.
 CREATE FUNCTION discreet.audit_known(relation regclass, unit_value text)
 RETURNS void
 LANGUAGE discreet_python
@@ -28,7 +28,7 @@ AS $python$
     return audited.audit_known(plpy, relation, unit_value)
 $python$;
 COMMENT ON FUNCTION discreet.audit_known(regclass, text) IS
-'Takes a person''s values as known to whoever asks: the person no longer counts among those who hide the others.';
+'Takes a person''s values as known to the askers: the person no longer counts among those who hide the others.';
 
 -- discreet.audit_state: what was answered about an audited table, for each sensitive column.
 CREATE FUNCTION discreet.audit_state(relation regclass)

@@ -1,4 +1,4 @@
--- discreet.grant_budget: lets a role, and whoever is a member of it, ask about a dataset.
+-- discreet.grant_budget: lets a role and its members ask about a dataset.
 CREATE FUNCTION discreet.grant_budget(dataset text, role regrole, epsilon numeric, delta numeric DEFAULT 0, forever boolean DEFAULT false)
 RETURNS void
 LANGUAGE discreet_python
@@ -13,7 +13,7 @@ AS $python$
     return entry.grant_budget(plpy, dataset, role, epsilon, delta, forever)
 $python$;
 COMMENT ON FUNCTION discreet.grant_budget(text, regrole, numeric, numeric, boolean) IS
-'Lets a role, and whoever is a member of it, ask about a dataset up to a limit, of each period or for ever; what was spent before stays spent.';
+'Lets a role and its members ask about a dataset up to a limit, of each period or for ever; what was spent before stays spent.';
 
 -- discreet.revoke_budget: takes the budget of a role away.
 CREATE FUNCTION discreet.revoke_budget(dataset text, role regrole)

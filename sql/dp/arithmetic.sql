@@ -17,7 +17,7 @@ $python$;
 COMMENT ON FUNCTION discreet.compose_sequential(numeric[]) IS
 'Price of questions about the same people: the sum of their epsilons.';
 
--- discreet.compose_parallel: price of questions about people of whom nobody is in two: the largest of their epsilons.
+-- discreet.compose_parallel: price of questions about disjoint sets of people: the largest of their epsilons.
 CREATE FUNCTION discreet.compose_parallel(epsilons numeric[])
 RETURNS numeric
 LANGUAGE discreet_python
@@ -32,7 +32,7 @@ AS $python$
     return entry.compose_parallel(plpy, epsilons)
 $python$;
 COMMENT ON FUNCTION discreet.compose_parallel(numeric[]) IS
-'Price of questions about people of whom nobody is in two: the largest of their epsilons.';
+'Price of questions about disjoint sets of people: the largest of their epsilons.';
 
 -- discreet.group_epsilon: what an epsilon per person promises to a group of people: so many times as much.
 CREATE FUNCTION discreet.group_epsilon(epsilon numeric, people int)

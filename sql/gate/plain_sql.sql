@@ -51,7 +51,7 @@ $sql$;
 COMMENT ON FUNCTION discreet._tells_person(oid, smallint) IS
 'Whether rows of a protected table that agree in a column belong to one person.';
 
--- discreet._is_hidden: whether a curator has declared that nobody asks about a column of a protected table.
+-- discreet._is_hidden: whether a curator has hidden a column of a protected table.
 CREATE FUNCTION discreet._is_hidden(relation oid, attnum smallint)
 RETURNS boolean
 LANGUAGE sql
@@ -65,7 +65,7 @@ AS $sql$
                    WHERE c.relation = $1 AND c.attnum = $2 AND c.visibility = 'hidden')
 $sql$;
 COMMENT ON FUNCTION discreet._is_hidden(oid, smallint) IS
-'Whether a curator has declared that nobody asks about a column of a protected table.';
+'Whether a curator has hidden a column of a protected table.';
 
 -- discreet._check_view: refuses the definition of a view that the gate would refuse in every question.
 CREATE FUNCTION discreet._check_view(question text)

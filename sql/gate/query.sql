@@ -141,7 +141,7 @@ BEGIN
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet.create_view(text, text, numeric, interval) IS
-'Makes a plain view over query(), for tools that know only tables; whoever reads it pays, once per question; with every, once in each step of now().';
+'Makes a plain view over query(), for tools that know only tables; the reader pays, once per question; with every, once in each step of now().';
 
 -- discreet.round_time: the last step of a clock or calendar that is not after a moment.
 CREATE FUNCTION discreet.round_time(moment timestamptz, every interval)

@@ -61,7 +61,7 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._set_personal_budget(text, text, int) IS 'Gives one person a budget.';
 
--- discreet._personal_left: what everybody has left of the budget for a table; nobody but the extension's owner may see it.
+-- discreet._personal_left: what each person has left of the budget for a table; nobody but the extension's owner may see it.
 CREATE FUNCTION discreet._personal_left(relation regclass)
 RETURNS TABLE (unit text, epsilon_left numeric)
 LANGUAGE sql
@@ -81,4 +81,4 @@ AS $sql$
     LEFT JOIN discreet._personal_budget b ON b.ledger = l.ledger AND b.number = known.place - 1
     WHERE p.relation = $1 AND p.policy = 'personal'
 $sql$;
-COMMENT ON FUNCTION discreet._personal_left(regclass) IS 'What everybody has left of the budget for a table.';
+COMMENT ON FUNCTION discreet._personal_left(regclass) IS 'What each person has left of the budget for a table.';

@@ -94,7 +94,7 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._personal_append(discreet._personal_ledger, bytea) IS
 'Gives the next numbers to a list of people.';
 
--- discreet._ledger_personal_people: who came after those of a digest, or everybody. Answer: a byte (1: everybody), the digest, a list.
+-- discreet._ledger_personal_people: the people who came after those of a digest, or all people. Answer: a byte (1: everybody), the digest, a list.
 CREATE FUNCTION discreet._ledger_personal_people(request jsonb, bytes bytea)
 RETURNS bytea
 LANGUAGE plpgsql
@@ -115,7 +115,7 @@ BEGIN
         WHERE p.ledger = head.ledger AND p.first > coalesce(after, -1)), '');
 END
 $plpgsql$;
-COMMENT ON FUNCTION discreet._ledger_personal_people(jsonb, bytea) IS 'Who came after those of a digest, or everybody.';
+COMMENT ON FUNCTION discreet._ledger_personal_people(jsonb, bytea) IS 'The people who came after those of a digest, or all people.';
 
 -- discreet._ledger_personal_add: numbers people; NULL when the asker does not know the people who are numbered already.
 CREATE FUNCTION discreet._ledger_personal_add(request jsonb, bytes bytea)

@@ -85,7 +85,7 @@ CREATE AGGREGATE discreet._personal_count(unit "any", takes_part boolean) (
     PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE discreet._personal_count("any", boolean) IS
-'Counts everybody''s rows that take part in the question under way; its value is a list of people who are not known yet.';
+'Counts the rows of each person that take part in the question under way; its value is a list of people who are not known yet.';
 
 -- discreet._personal_list: a list of one person.
 CREATE FUNCTION discreet._personal_list(unit text)
@@ -130,7 +130,7 @@ SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_personal_blank';
 COMMENT ON FUNCTION discreet._personal_blank() IS 'A page of people who have spent nothing.';
 
--- discreet._personal_spent: what everybody has spent, by number.
+-- discreet._personal_spent: what each person has spent, by number.
 CREATE FUNCTION discreet._personal_spent(ledger int, applied bigint, people int)
 RETURNS int[]
 LANGUAGE c
@@ -139,9 +139,9 @@ STRICT
 PARALLEL UNSAFE
 SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_personal_spent';
-COMMENT ON FUNCTION discreet._personal_spent(int, bigint, int) IS 'What everybody has spent, by number.';
+COMMENT ON FUNCTION discreet._personal_spent(int, bigint, int) IS 'What each person has spent, by number.';
 
--- discreet._personal_pay: takes a price for everybody's rows from who can pay it, in place; a bit for each, whether it is paid.
+-- discreet._personal_pay: takes a price for the rows of each person who can pay it, in place; a bit for each, whether it is paid.
 -- It counts when the transaction commits that writes applied + 1 into the head of the ledger, whose row is locked.
 CREATE FUNCTION discreet._personal_pay(
     ledger int, applied bigint, people int, rows bytea, price bigint, budget int, numbers int[], budgets int[])
@@ -153,4 +153,4 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 AS 'MODULE_PATHNAME', 'discreet_personal_pay';
 COMMENT ON FUNCTION discreet._personal_pay(int, bigint, int, bytea, bigint, int, int[], int[]) IS
-'Takes a price for everybody''s rows from who can pay it, in place; a bit for each person, whether it is paid.';
+'Takes a price for the rows of each person who can pay it, in place; a bit for each person, whether it is paid.';

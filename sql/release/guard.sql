@@ -98,7 +98,7 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._remember_release(jsonb, text[], bigint[]) IS 'What was published is known to later releases.';
 
--- discreet._earlier_releases: what was published of a table before; until the end of the transaction nobody else publishes of it.
+-- discreet._earlier_releases: what was published of a table before; until the end of the transaction no other session publishes it.
 -- Only to who may read all that it was made from. Of columns that are gone nobody may: then the classes are not told.
 CREATE FUNCTION discreet._earlier_releases(source text)
 RETURNS TABLE(release text, kind text, quasi_identifiers text[], k int, l int, sensitive text, definition jsonb, labels text[], sizes bigint[])
@@ -135,7 +135,7 @@ BEGIN
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._earlier_releases(text) IS
-'What was published of a table before; until the end of the transaction nobody else publishes of it.';
+'What was published of a table before; until the end of the transaction no other session publishes it.';
 
 -- discreet.forget_release: a release that never left the house is no longer minded.
 -- Whose the table is may forget what others made of it: they would keep it from being published.

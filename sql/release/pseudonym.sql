@@ -65,7 +65,7 @@ BEGIN
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet.create_secret(text) IS
-'Makes a secret with a random key, which nobody reads; it belongs to the caller.';
+'Makes a secret with a random key that no role can read; it belongs to the caller.';
 
 -- discreet.rotate_secret: gives a secret a new key.
 CREATE FUNCTION discreet.rotate_secret(secret text, forget boolean DEFAULT false)

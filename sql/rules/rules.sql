@@ -30,7 +30,7 @@ AS $python$
     return rules.add_limit(plpy, relation, name, predicate, at_most)
 $python$;
 COMMENT ON FUNCTION discreet.add_limit(regclass, text, text, int) IS
-'How many rows that satisfy a predicate, as in position = ''CEO'', a table may hold, whoever writes at the same time.';
+'How many rows that satisfy a predicate, as in position = ''CEO'', a table may hold, also under concurrent writes.';
 
 -- discreet.drop_rule: takes a rule or a limit away.
 CREATE FUNCTION discreet.drop_rule(relation regclass, name text)

@@ -7,4 +7,4 @@ CREATE TABLE discreet._limit_turn (
     transaction xid8 NOT NULL DEFAULT pg_catalog.pg_current_xact_id(),
     PRIMARY KEY (relation, name, label)
 );
-COMMENT ON TABLE discreet._limit_turn IS 'One row for each limit, and label: whoever adds to its rows waits for it.';
+COMMENT ON TABLE discreet._limit_turn IS 'One row for each limit, and label: a transaction that adds rows waits for it.';

@@ -1,4 +1,4 @@
--- discreet.synthesize: writes synthetic tables, whose rows are nobody's, with the columns of protected ones.
+-- discreet.synthesize: writes synthetic tables, whose rows belong to no real person, with the columns of protected ones.
 CREATE FUNCTION discreet.synthesize(
     relations regclass[],
     releases text[],
@@ -17,7 +17,7 @@ SECURITY DEFINER
 /* @PINNED_SETTINGS@ */
 AS 'synthesize';
 COMMENT ON FUNCTION discreet.synthesize(regclass[], text[], numeric, numeric, text[], bigint, text, text[], numeric) IS
-'Writes synthetic tables, whose rows are nobody''s, with the columns of protected tables of the same people. Paid once, like a question.';
+'Writes synthetic tables, whose rows belong to no real person, with the columns of protected tables of the same people. Paid once, like a question.';
 
 -- discreet.synthesize: the same for one table.
 CREATE FUNCTION discreet.synthesize(
@@ -38,7 +38,7 @@ SECURITY DEFINER
 /* @PINNED_SETTINGS@ */
 AS 'synthesize_one';
 COMMENT ON FUNCTION discreet.synthesize(regclass, text, numeric, numeric, text[], bigint, text, text[], numeric) IS
-'Writes a synthetic table, whose rows are nobody''s, with the columns of a protected one. Paid once, like a question.';
+'Writes a synthetic table, whose rows belong to no real person, with the columns of a protected one. Paid once, like a question.';
 
 -- discreet.synthesize: the same for a name in quotes, which PostgreSQL could take for one table or for several. The name is looked
 -- up in the search_path of the caller.
@@ -62,4 +62,4 @@ AS $sql$
     SELECT discreet.synthesize(CASE WHEN pg_catalog.length($1) OPERATOR(pg_catalog.<=) 10000 THEN $1::pg_catalog.regclass END, $2, $3, $4, $5, $6, $7, $8, $9)
 $sql$;
 COMMENT ON FUNCTION discreet.synthesize(text, text, numeric, numeric, text[], bigint, text, text[], numeric) IS
-'Writes a synthetic table, whose rows are nobody''s, with the columns of a protected one. Paid once, like a question.';
+'Writes a synthetic table, whose rows belong to no real person, with the columns of a protected one. Paid once, like a question.';

@@ -1,4 +1,4 @@
-"""The functions of the run step are open to everybody: called in odd ways, they end in an error, not in a crash."""
+"""The functions of the run step are open to all roles: called in odd ways, they end in an error, not in a crash."""
 
 from __future__ import annotations
 

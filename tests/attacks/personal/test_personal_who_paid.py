@@ -59,4 +59,4 @@ def test_notices_are_the_same_whoever_pays(village: Village) -> None:
     village.ask("SELECT count(*) FROM person WHERE blood = '0'", 1)
     said = [message for _, message, _ in heard]
     assert [(message or "").replace("998", "999").replace("997", "999") for message in said] == [said[0]] * 3
-    assert "epsilon 1 spent by everybody who is selected and can" in str(said[0])
+    assert "epsilon 1 spent by each selected person who can pay" in str(said[0])

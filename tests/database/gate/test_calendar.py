@@ -36,7 +36,7 @@ def test_a_day_that_is_added_appears(asker: Asker) -> None:
 
 def test_days_that_only_count_as_such_are_named(asker: Asker) -> None:
     """PostgreSQL has a row for a day without visits, and count(*) is 1."""
-    alone = "public rows that nobody is joined to not counted"
+    alone = "public rows without a joined person not counted"
     for aggregate, named in (
         ("count(*)", True), ("count(*) FILTER (WHERE v.cost IS NULL)", True), ("sum(coalesce(v.cost, 1))", True),
         ("count(v.cost)", False), ("sum(v.cost)", False), ("count(*) FILTER (WHERE v.cost > 5)", False),

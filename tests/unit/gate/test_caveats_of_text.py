@@ -134,7 +134,7 @@ CAN_APPLY: dict[str, Callable[[str, re.Match[str]], object]] = {
     r"groups without people counted among the rows of the answer": lambda sql, _: re.search(
         r"OVER|FROM \(\s*SELECT|WITH", sql
     ),
-    r"public rows that nobody is joined to not counted": lambda sql, _: re.search("LEFT|RIGHT|FULL", sql),
+    r"public rows without a joined person not counted": lambda sql, _: re.search("LEFT|RIGHT|FULL", sql),
     r"(in the subquery: .*|a subquery about all people .*)": lambda sql, _: sql.count("SELECT") > 1,
 }
 

@@ -117,7 +117,7 @@ def why_hidden(table: Table, column: Column) -> str | None:
     if column.comment is not None and TOLD.search(column.comment):
         return "its comment says that it is personal"
     if found & PLACES:
-        return "it tells where somebody is"
+        return "it tells where a person is"
     if column.type in OPAQUE or column.type.endswith("[]") or not (column.built_in or column.labels):
         return f"values of type {column.written_type or column.type} can tell anything"
     if column.type not in TEXTS:

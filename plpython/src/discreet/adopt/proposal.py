@@ -238,7 +238,7 @@ def lookups(tables: Tables, people: People) -> Iterator[tuple[Table, str]]:
             seen.add(parent.key)
             waiting.append(parent.key)
             if parent.protection is None:
-                yield parent, f"{child.written} looks something up here; public only if its rows are about nobody"
+                yield parent, f"{child.written} looks something up here; public only if its rows describe no person"
 
 
 def protected(found: AboutPeople, dataset: str, limits: Limits | None) -> str:

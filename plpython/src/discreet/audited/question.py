@@ -178,7 +178,7 @@ def exact_aggregate(node: ast.FuncCall, expressions: Expressions, tables: Mappin
         refuse(
             f"{name}() of an expression",
             node,
-            "One sum could encode everybody's value: exact answers are about bare columns.",
+            "One sum could encode the values of all people: exact answers are about bare columns.",
         )
     value = expressions.value(node.args[0], may_identify=True)
     if value.raw is None or len(trace(value).items) != 1:

@@ -49,7 +49,7 @@ MISSING_BOUNDS = Code(
 )
 AUDIT_DENIAL = Code(
     "DP006",
-    "an exact answer would give somebody away",
+    "an exact answer would disclose a person",
     "Ask about more people, or about the same as before: discreet.explain() tells beforehand.",
 )
 LEDGER_UNREACHABLE = Code(

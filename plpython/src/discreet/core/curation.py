@@ -634,7 +634,7 @@ def refuse_other_than_noisy(relation: Relation, key: tuple[str, ...], policy: Po
 UNFIT_FOR_SEALED = {
     "personal": "its ledger would write people down in the clear",
     "audited": "its history would write values and people down in the clear",
-    "public": "everybody would read it by the server's key",
+    "public": "every reader would see it by the server's key",
 }
 
 

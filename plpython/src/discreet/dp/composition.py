@@ -64,7 +64,7 @@ def zcdp_epsilon(rho: Numeric, delta: Numeric) -> Decimal:
     if loss == 0:
         return Decimal(0)
     if loss > LARGEST_EPSILON**2:
-        raise InvalidParameterError("rho is too large to protect anybody", "The largest rho is 10000.")
+        raise InvalidParameterError("rho is too large to protect a person", "The largest rho is 10000.")
     order = _best_order(float(loss), math.log(float(chance)))
     epsilon = _renyi_bound(order, decimal_above(loss, 50), decimal_below(chance, 50))
     return decimal_above(Fraction(max(epsilon, Decimal(0))), _DIGITS)

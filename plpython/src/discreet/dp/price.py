@@ -37,7 +37,7 @@ def parse_epsilon(value: Numeric) -> Fraction:
     if epsilon < SMALLEST_EPSILON:
         raise InvalidParameterError("epsilon is too small", "The smallest epsilon is 1e-9.")
     if epsilon > LARGEST_EPSILON:
-        raise InvalidParameterError("epsilon is too large to protect anybody", "The largest epsilon is 100.")
+        raise InvalidParameterError("epsilon is too large to protect a person", "The largest epsilon is 100.")
     return epsilon
 
 
@@ -54,7 +54,7 @@ def parse_delta(value: Numeric) -> Fraction:
         raise InvalidParameterError("delta is too small", "Use 0, or at least 1e-30.")
     if delta > LARGEST_DELTA:
         raise InvalidParameterError(
-            "delta is too large to protect anybody",
+            "delta is too large to protect a person",
             "The largest delta is 0.1; usual is less than one over the number of people.",
         )
     return delta

@@ -126,7 +126,7 @@ def drops_rows_of_query(query: Query) -> bool:
 def public_rows_alone(plan: Plan) -> Iterator[str]:
     """Public rows that nobody is joined to: PostgreSQL has a row of NULLs for each, which count(*) counts."""
     if plan.source.listed is not None and any(map(counts_nulls, plan.measurements)):
-        yield "public rows that nobody is joined to not counted"
+        yield "public rows without a joined person not counted"
 
 
 def counts_nulls(measurement: Measurement) -> bool:

@@ -197,7 +197,7 @@ def shares(roles: Sequence[Budget]) -> str:
 
 def questions(askers: Sequence[Asker]) -> str:
     if not askers:
-        return paragraph("Nobody has asked yet.")
+        return paragraph("No question was asked yet.")
     ranked = sorted(askers, key=lambda asker: (-asker.answered - asker.refused, asker.role))
     shown, rest = ranked[:MOST_BARS], ranked[MOST_BARS:]
     if rest:

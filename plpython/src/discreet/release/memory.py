@@ -167,7 +167,9 @@ def _boxed(boxes: Mapping[str, Json], columns: Mapping[str, Column]) -> Ints:
     rank = np.stack(ranks)
     node = np.zeros(rank.shape[1], dtype=np.int64)
     if (np.minimum(low, high)[cut_by >= 0] <= np.flatnonzero(cut_by >= 0)).any():
-        raise UnsafeReleaseError("an earlier release has boxes that nobody has cut", "See discreet.forget_release().")
+        raise UnsafeReleaseError(
+            "an earlier release has boxes that discreet did not make", "See discreet.forget_release()."
+        )
     while (going := np.flatnonzero(cut_by[node] >= 0)).size:
         at = node[going]
         node[going] = np.where(rank[cut_by[at], going] <= last[at], low[at], high[at])

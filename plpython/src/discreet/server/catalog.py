@@ -361,7 +361,7 @@ class DatabaseCatalog:
             if getattr(error, "sqlstate", None) == "23514" and "lifetime" in str(error):
                 raise InvalidParameterError(
                     f"answer_lifetime is {dataset.answer_lifetime}, but must not be below zero",
-                    "So long the same question is answered again for nothing; NULL: until somebody asks it fresh.",
+                    "For this time the same question is answered again for free; NULL: until asked with fresh => true.",
                 ) from None
             if getattr(error, "sqlstate", None) == "23514":
                 raise InvalidParameterError(

@@ -175,7 +175,7 @@ def declassify(
     require_right(plpy, table, "UPDATE")
     label, lower = label_of_session(plpy), bits(plpy, given("to_label", to_label))
     if not given("reason", reason).strip():
-        raise InvalidParameterError("no reason is given", "Whoever reads the log shall know why.")
+        raise InvalidParameterError("no reason is given", "Give the reason: the log keeps it.")
     if lower == label or not dominates(label, lower):
         raise InvalidParameterError(
             f"label {to_label} is not below that of the session", "Declassify to a label that it dominates."
@@ -188,7 +188,7 @@ def declassify(
         raise InvalidParameterError("no columns are given", "Name the columns whose values shall be lowered.")
     if not dominates(lower, int(row["key_label"])):
         raise InvalidParameterError(
-            f"label {to_label} does not dominate that of the key", "Nobody there knows of the entity."
+            f"label {to_label} does not dominate that of the key", "Sessions at that label cannot see the entity."
         )
     judge = judge_of_key(plpy, table, wanted, labels_below(plpy, table, wanted, lower, label))
     log(plpy, "mls_declassify", table.view, key=json.loads(wanted), columns=columns, to=to_label, reason=reason)
@@ -265,6 +265,6 @@ def purge(plpy: Plpy, relation: str | None, reason: str | None) -> int:
     require_right(plpy, table, "DELETE")
     require_top(plpy, label_of_session(plpy))
     if not given("reason", reason).strip():
-        raise InvalidParameterError("no reason is given", "Whoever reads the log shall know why.")
+        raise InvalidParameterError("no reason is given", "Give the reason: the log keeps it.")
     log(plpy, "mls_purge", table.view, reason=reason)
     return int(plpy.execute(acts.purge(table)).nrows())

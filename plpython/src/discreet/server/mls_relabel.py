@@ -42,7 +42,7 @@ def relabel(
     require_right(plpy, table, "UPDATE")
     label, to = label_of_session(plpy), bits(plpy, given("to_label", to_label))
     if not given("reason", reason).strip():
-        raise InvalidParameterError("no reason is given", "Whoever reads the log shall know why.")
+        raise InvalidParameterError("no reason is given", "Give the reason: the log keeps it.")
     if not dominates(label, to):
         raise InvalidParameterError(
             f"label {to_label} is not dominated by that of the session", "Relabel in a session at or above that label."

@@ -143,7 +143,7 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
     _count(plpy, wanted.table, columns)
     rows = release_tabulation.fetched(plpy, "", CELL, len(columns), True, "id")
     if not len(rows.count):
-        raise InvalidParameterError(f"{wanted.table.name} is empty", "There is nobody to publish.")
+        raise InvalidParameterError(f"{wanted.table.name} is empty", "There are no rows to publish.")
     coded = [with_null(codes, values) for codes, values in zip(rows.codes, rows.values, strict=True)]
     hierarchies = [
         Hierarchy.of(

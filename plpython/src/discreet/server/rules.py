@@ -265,5 +265,5 @@ def refuse_foreign_code(plpy: Plpy, oid: int, what: str, triggers: list[str]) ->
     if foreign:
         raise InvalidRuleError(
             f"{what} uses {foreign[0]['described']}, which is not PostgreSQL's own",
-            "It would run in the name of whoever writes. Cast to a built-in type, as in NEW.column::text.",
+            "It would run as the role that writes. Cast to a built-in type, as in NEW.column::text.",
         )

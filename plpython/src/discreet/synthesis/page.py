@@ -26,7 +26,7 @@ def _parts(report: Mapping[str, Json]) -> list[str]:
     rows = [(str(name), f"{int(made['rows']):,}") for name, made in report["tables"].items()]
     parts = [
         heading("Synthetic tables", 1),
-        paragraph("Rows that are nobody's, drawn from a model of noisy counts.", "note"),
+        paragraph("Rows that belong to no real person, drawn from a model of noisy counts.", "note"),
         facts([
             ("epsilon", short(float(report["epsilon"]))), ("delta", short(float(report["delta"]))),
             ("dataset", str(report["dataset"])), ("seconds", short(float(report["seconds"]))),

@@ -62,13 +62,13 @@ class Personal(Noisy):
         return Told(self.paid(), self.bought is None, left, "", True, self.cut)
 
     def paid(self) -> str:
-        by_whom = "" if self.bought is None else " by everybody who is selected and can, for each own row"
+        by_whom = "" if self.bought is None else " by each selected person who can pay, for each of their rows"
         return super().paid() + by_whom
 
     def explained(self) -> dict[str, Json]:
         """Nothing of it depends on the data."""
         paid_by = (
-            "everybody who is selected and can pay: epsilon for each own row that takes part,"
+            "each selected person who can pay: epsilon for each of their rows that takes part,"
             f" at most {self.payers.most}; who cannot pay takes no part"
         )
         return super().explained() | {"policy": "personal", "paid_by": paid_by}

@@ -147,7 +147,7 @@ def chain(session: Session) -> Iterator[Finding]:
 def privileges(session: Session) -> Iterator[Finding]:
     names = [row["name"] for row in session.execute(OPEN_TO_ALL)]
     told = (
-        f"open to everybody: {', '.join(names)}" if names else "nothing was opened to everybody since the installation"
+        f"open to all roles: {', '.join(names)}" if names else "nothing was opened to all roles since the installation"
     )
     yield "privileges", judged(not names), told
 
