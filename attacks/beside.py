@@ -20,13 +20,13 @@ def group_key(door: Door, who: str) -> float:
 
 
 def empty_input(door: Door, who: str) -> float:
-    """The sum of nobody is NULL, and so it is with noise."""
+    """The sum over no row is NULL, and so it is with noise."""
     door.share(16)
     return searched(lambda middle: door.ask("sum(p.salary)", f"{who} AND p.salary >= {middle}", repeats=1) is not None)
 
 
 def table_scans(door: Door, who: str) -> float:
-    """Another table is read only if the secret holds; how often it was read, everybody sees."""
+    """Another table is read only if the secret holds; every role sees how often it was read."""
     door.share(16)
     scans = "SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relid = 'lab.seat'::regclass"
 

@@ -49,7 +49,7 @@ Way = Callable[[Office, Session, str], float | None]
 
 
 def question(door: Door, number: int) -> str:
-    """A count of everybody, each time in other words."""
+    """A count of all people, each time in other words."""
     if door.setting == "naive":
         return "SELECT lab.paid_ask()"
     if door.setting == "audited":

@@ -83,7 +83,7 @@ def from_a_string(door: Door, who: str) -> float:
 
 
 def large_object(door: Door, who: str) -> float:
-    """An object of that number is made, and everybody sees the numbers of all."""
+    """An object of that number is made, and every role sees the numbers of all objects."""
 
     def numbers() -> set[int]:
         return {oid for (oid,) in door.session.execute("SELECT oid::int8 FROM pg_largeobject_metadata").fetchall()}

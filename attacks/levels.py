@@ -125,7 +125,7 @@ def number(scene: Scene, name: str) -> int:
 
 
 def counted(scene: Scene) -> bool:
-    """Two rows later the number is two higher, unless somebody else has drawn one."""
+    """Two rows later the number is two higher, unless another session has drawn one."""
     (before,) = scene.low.execute(f"SELECT id FROM {scene.table} WHERE name = '{scene.key} a'".encode()).fetchone() or (
         0,
     )

@@ -197,7 +197,7 @@ class Office:
             session.close()
 
     def attack(self, name: str, guess: Guess, most: int = 1000, **missing: str) -> Attack:
-        """An attack on the salary: by the key and, where that is refused, by the birthday, which nobody shares."""
+        """An attack on the salary: by the key and, where that is refused, by the birthday, which is unique."""
 
         def attempt(setting: str) -> Ending:
             door = self.door(setting)

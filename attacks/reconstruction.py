@@ -1,4 +1,4 @@
-"""Dinur and Nissim 2003: a secret bit of everybody, from counts of those who have it among chosen people.
+"""Dinur and Nissim 2003: a secret bit of each person, from counts of those who have it among chosen people.
 
 All subsets of a small table: whatever fits all answers best is nearly the truth, while errors are small beside the
 number of people. Random subsets of a large one, a few times as many as people: least squares finds nearly all bits,

@@ -1,4 +1,4 @@
-"""Releases: what is given away is attacked without the database, by what everybody may know.
+"""Releases: what is given away is attacked without the database, by public knowledge.
 
 Settings: the rows as they are but for names; what one would do first; and what discreet's functions write.
 """

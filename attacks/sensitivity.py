@@ -35,7 +35,7 @@ def wrong_place(door: Door, who: str) -> float:
 
 
 def other_rows(door: Door, who: str) -> float:
-    """Everybody, if one person earns so much."""
+    """All people, if one person earns so much."""
     door.share(16)
     salary = f"(SELECT q.salary FROM {door.table} q WHERE {who.replace('p.', 'q.')})"
     return searched(lambda middle: (door.ask("count(*)", f"{salary} >= {middle}") or 0) > 100)
@@ -59,7 +59,7 @@ def infinite(door: Door, who: str) -> float:
 
 
 def seeded(door: Door, who: str) -> float:
-    """The noise is known to whoever has chosen the seed."""
+    """The noise is known to an asker who has chosen the seed."""
     door.share(1)
     door.session.execute("SELECT setseed(0.5)")
     ((noise,),) = door.session.execute("SELECT lab.laplace(100)").fetchall()

@@ -10,7 +10,7 @@ from attacks.attack import Family
 from attacks.office import BY_KEY, DOORS, LOWEST, PEOPLE, VICTIM, Door, Office, born, searched
 
 MEN, OTHERS = "p.gender = 'M'", "p.gender <> 'M'"
-KNOWN = 27  # of the same department: somebody whose salary the attacker knows, such as the own
+KNOWN = 27  # of the same department: a person whose salary the attacker knows, such as the attacker's own
 KNOWN_SALARY = LOWEST + KNOWN * 7919 % 2**16
 
 
@@ -73,7 +73,7 @@ def public_list(door: Door, who: str) -> float:
 
 
 def three_sets(door: Door, who: str) -> float:
-    """A and B overlap in the victim and somebody known; with A or B that is the sum of two."""
+    """A and B overlap in the victim and one known person; with A or B that is the sum of two."""
     two = f"({who} OR p.id = {KNOWN})" if "id" in who else f"({who} OR p.dob = date '{born(KNOWN)}')"
     one, other = f"({two} OR p.dept = 'dept 0')", f"({two} OR p.dept = 'dept 1')"
     return door.combined((1, one), (1, other), (-1, f"({one} OR {other})")) - KNOWN_SALARY
@@ -88,7 +88,7 @@ def many_in_one_sum(door: Door, who: str) -> float:
 
 
 def linear_system(door: Door, who: str) -> float:
-    """Sums over random halves of a department, solved for everybody in it."""
+    """Sums over random halves of a department, solved for all people in it."""
     colleagues = range(2, PEOPLE + 1, 5)
     number = 2 * len(colleagues)
     door.share(number)

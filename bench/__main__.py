@@ -46,8 +46,8 @@ FEATURES = {
         "The gate", gate.load, (gate.row_level, gate.person_level, gate.within_person, gate.fixed_cost, gate.exactness)
     ),
     "cells": Feature("Cross tables and microdata", cells.load, (cells.suppression, cells.rounding, cells.records)),
-    "ddl": Feature("DDL of everybody else", ddl.load, (ddl.commands_of_others,)),
-    "hook": Feature("Statements of everybody else", hook.load, (hook.lookups,)),
+    "ddl": Feature("DDL on other tables", ddl.load, (ddl.commands_of_others,)),
+    "hook": Feature("Statements of other sessions", hook.load, (hook.lookups,)),
     "local": Feature("Randomised responses", local.load, (local.estimators, local.responses)),
     "mls": Feature("Multilevel tables", mls.load, (mls.scans, mls.statements, mls.copy, mls.classifying)),
     "mls_versions": Feature(

@@ -111,7 +111,7 @@ def beyond_native(name: str, pairs: list[tuple[float, float]]) -> Line:
 
 
 def reports() -> list[str]:
-    """Averages and counts by one or two columns, of everybody or of some, as departments ask month after month."""
+    """Averages and counts by one or two columns, of all or of some, as departments ask month after month."""
     random, made = Random(7), []
     for _ in range(REPORTS):
         filled = (random.randint(0, 19), random.randint(0, 7), random.randint(20, 55), random.randint(1, 8),

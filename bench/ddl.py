@@ -1,4 +1,4 @@
-"""What everybody's DDL pays for the extension: the same commands in a database without it and in one with it."""
+"""What DDL on other tables pays for the extension: the same commands in a database without it and in one with it."""
 
 from __future__ import annotations
 

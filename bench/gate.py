@@ -21,7 +21,7 @@ MOST_TIMES_BEST = 1.3
 MEMBERS = 1000
 HALF, OFF, VARIANCE = MEMBERS / 2, 0.5, (MEMBERS**2 - 1) / 12
 
-# everybody has one row
+# each person has one row
 RESIDENTS = """
     CREATE TABLE resident (id int PRIMARY KEY, department int NOT NULL, age int NOT NULL, salary numeric NOT NULL);
     SELECT setseed(0.5);
@@ -35,7 +35,7 @@ RESIDENTS = """
         FROM generate_series(0, 49) AS n;
     SELECT discreet.describe_column('resident', 'age', 0, 120);
 """
-# everybody has ten rows on average, in 8 of 20 wards
+# each person has ten rows on average, in 8 of 20 wards
 VISITS = """
     CREATE TABLE visit AS
         SELECT (random() * {rows} / 10)::int AS person, (random() * 19)::int AS ward,
@@ -114,7 +114,7 @@ def compare(
 
 
 def row_level(subject: Subject) -> Iterator[Line]:
-    """Everybody has one row: PostgreSQL counts and sums grid integers."""
+    """Each person has one row: PostgreSQL counts and sums grid integers."""
     question = "SELECT department, count(*), sum(age) FROM resident WHERE age >= 30 GROUP BY department"
     yield compare(subject, "count and sum by 50 groups, filtered", question, "d int, c bigint, s bigint", ROW_LEVEL)
 

@@ -1,4 +1,4 @@
-"""What everybody else pays for the library: pgbench's lookups with and without it."""
+"""What other sessions pay for the library: pgbench's lookups with and without it."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def everybody(subject: Subject) -> Iterator[Line]:
 
 
 def size(subject: Subject) -> Iterator[Line]:
-    """Bytes a person, before and after many questions, while somebody holds an old snapshot."""
+    """Bytes a person, before and after many questions, while a transaction holds an old snapshot."""
 
     def bytes_a_person(table: str) -> float:
         return int(subject.cluster.sql(f"SELECT pg_total_relation_size('discreet.{table}')")) / PEOPLE
@@ -125,7 +125,7 @@ def paid(direct: Connection) -> Decimal:
 
 
 def wasteful_global_budget(subject: Subject) -> Iterator[Line]:
-    """With one budget for all, a survey of few people is paid by everybody."""
+    """With one budget for all, a survey of few people is paid by all people."""
     noisy, personal = (surveys(subject, policy) for policy in ("noisy", "personal"))
     yield Line(
         "personal: surveys of 20 rare groups, each at a tenth of the budget",

@@ -136,7 +136,7 @@ class Peaks:
 
 
 def memory(process: Path) -> int:
-    """What it has of its own now, in MB: shared buffers are everybody's."""
+    """What it has of its own now, in MB: shared buffers belong to all processes."""
     line = next(line for line in (process / "status").read_text().splitlines() if line.startswith("RssAnon"))
     return int(line.split()[1]) // 1024
 

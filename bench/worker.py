@@ -236,7 +236,7 @@ def many_sessions(subject: Subject) -> Iterator[Line]:
 
 
 def many_groups(subject: Subject) -> Iterator[Line]:
-    """Everybody has one row: PostgreSQL counts and sums, and two numbers are drawn for each group."""
+    """Each person has one row: PostgreSQL counts and sums, and two numbers are drawn for each group."""
     question = "SELECT parish, count(*), sum(age) FROM parishioner WHERE age >= 30 GROUP BY parish"
     columns = "p int, c bigint, s bigint"
     through_the_gate = f"SELECT * FROM discreet.query($${question}$$, 0.01, fresh => true) AS t({columns})"

@@ -9,7 +9,7 @@ arithmetic, since the last digit of a libm function differs between machines.  A
 fixed day.
 
 Three people are there at every size: the one CEO (hr.employee 1); Alice Adams (hr.employee 7), whose gender,
-date of birth and zip together fit nobody else; and a dialysis patient (clinic.patient 13) with more than 300
+date of birth and zip together fit no other person; and a dialysis patient (clinic.patient 13) with more than 300
 visits.
 """
 

@@ -47,6 +47,6 @@ CREATE TABLE clinic.own_budgets (LIKE clinic.one_budget INCLUDING ALL);
 INSERT INTO clinic.one_budget SELECT id, age, smoker FROM clinic.patient;
 INSERT INTO clinic.own_budgets SELECT id, age, smoker FROM clinic.patient;
 
--- what anybody may know: some of the patients, by name
+-- public knowledge: some of the patients, by name
 CREATE TABLE clinic.voter AS SELECT name, age, sex, zip FROM clinic.patient WHERE age >= 18;
 RESET ROLE;

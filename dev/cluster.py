@@ -124,7 +124,7 @@ class Cluster:
         account = pwd.getpwnam(self.user)
         self.socket.mkdir(exist_ok=True)
         os.chown(self.socket, account.pw_uid, account.pw_gid)
-        self.socket.chmod(0o700)  # the socket trusts whoever reaches it
+        self.socket.chmod(0o700)  # every process that reaches the socket is trusted
         settings = {
             "listen_addresses": "",
             "port": str(self.port),

@@ -27,7 +27,7 @@ WIDTH, HEIGHT = 720, 400
 LEFT, RIGHT, TOP, BOTTOM = 64, 20, 44, 52
 LOWEST, HIGHEST = 0.0, 0.6
 
-# the same poll again and again, everybody answering with a new coin
+# the same poll again and again, each person answering with a new coin
 ESTIMATES = """
     SELECT discreet.rr_estimate(discreet.rr(n % 10 < 10 * {share}, {epsilon}), {epsilon})
     FROM generate_series(1, {people}) n, generate_series(1, {polls}) poll GROUP BY poll

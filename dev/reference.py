@@ -33,7 +33,7 @@ VIEWS = r"""
 """
 SETTINGS = r"""
     SELECT '| `' || name || '` | ' || short_desc || ' | '
-           || CASE context WHEN 'user' THEN 'everybody' ELSE 'superusers' END || ' |'
+           || CASE context WHEN 'user' THEN 'all roles' ELSE 'superusers' END || ' |'
     FROM pg_settings WHERE name LIKE 'discreet.%' ORDER BY name
 """
 ROLES = r"""

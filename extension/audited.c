@@ -24,7 +24,7 @@ PG_FUNCTION_INFO_V1(discreet_query_set_deserialize);
 PG_FUNCTION_INFO_V1(discreet_query_set_final);
 PG_FUNCTION_INFO_V1(discreet_run_audited);
 
-/* _person(unit, tableoid, xmin, ctid, seed): NULL for nobody. */
+/* _person(unit, tableoid, xmin, ctid, seed): NULL where the row has no person. */
 Datum
 discreet_person(PG_FUNCTION_ARGS)
 {

@@ -249,7 +249,7 @@ remote_ledger(const char *operation, const char *request, const char *bytes, int
 	}
 	PG_CATCH();
 	{
-		/* nobody knows what the statement under way has come to */
+		/* the outcome of the statement under way is unknown */
 		ledger_close();
 		PG_RE_THROW();
 	}

@@ -142,7 +142,7 @@ without_exception_name(char *message)
 
 /*
  * Calls PL/Python, and throws its errors anew without the traceback that it puts into the context.
- * The server's log keeps the traceback of an error that nobody foresaw. A cancel that ended Python's work
+ * The server's log keeps the traceback of an unexpected error. A cancel that ended Python's work
  * (python_limits.c) becomes PostgreSQL's own error here.
  *
  * Buffers and temporary files that the call needed depend on the rows it read, and are not counted for the statement

@@ -337,7 +337,7 @@ keep_dp_aggregates_in_leader(QueryDesc *query)
 
 /*
  * Nodes that read parts of one and the same range table entry are one call site: the planner aggregates partition by
- * partition, and nobody is in two of the groups.
+ * partition, and no row is in two of the groups.
  */
 static PaidNode *
 whole_of(PaidNode *paid, Input *input, List *payments, List *inputs)

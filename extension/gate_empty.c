@@ -2,7 +2,7 @@
  * gate_empty.c: queries that have no rows, whatever the tables hold: LIMIT 0, WHERE 0 = 1. Tools send them to learn which columns a
  * table or a query has. The text alone answers them: nothing is read, so nothing is asked and nothing is charged.
  *
- * What they are told is in the catalog for everybody. Hidden columns are left out where * has named them: a tool would
+ * What they are told, every role can read in the catalog. Hidden columns are left out where * has named them: a tool would
  * offer them to its user, and every question about them would be refused.
  *
  * With discreet.empty_previews, rows of people under a LIMIT, by which tools show a table, are no rows as well.

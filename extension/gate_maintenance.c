@@ -15,7 +15,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-/* Whether the table of somebody else has rows that the user may not count. */
+/* Whether a table of another owner has rows that the user may not count. */
 static bool
 counts_for_others(Oid table)
 {

@@ -149,7 +149,7 @@ describe_key(GroupKey *key, Oid type, MemoryContext context)
 	bool		is_varlena;
 
 	get_typlenbyval(type, &key->length, &key->by_value);
-	/* a cast of a type that is not built in may be anybody's code */
+	/* a cast of a type that is not built in may run code of any role */
 	if (type == TEXTOID ||
 		(type < FirstNormalObjectId &&
 		 find_coercion_pathway(TEXTOID, type, COERCION_EXPLICIT, &function) == COERCION_PATH_RELABELTYPE))
@@ -755,7 +755,7 @@ add_person(Total *total, const int64 *pieces, char kind, int64 rows)
 		leave_to_sql("a sum of squares is beyond 128 bits");
 }
 
-/* Of all groups. One in which nobody counts is not there. */
+/* Of all groups. A group in which no person counts is left out. */
 typedef struct Totals
 {
 	const People *people;

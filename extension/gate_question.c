@@ -75,7 +75,7 @@ typedef struct Access
 	Bitmapset  *columns;
 } Access;
 
-/* Tables of the system are nobody's people; so the catalog's own views cost nothing here. */
+/* Tables of the system hold no protected people, so the catalog's own views cost nothing here. */
 static Access
 access_of(RangeTblEntry *entry, List *permissions)
 {
@@ -96,7 +96,7 @@ access_of(RangeTblEntry *entry, List *permissions)
 	return access;
 }
 
-/* Everybody who holds a budget, or has held one, is a member of discreet_analyst. */
+/* Every role that holds a budget, or has held one, is a member of discreet_analyst. */
 static bool
 is_analyst(Oid user)
 {
@@ -600,7 +600,7 @@ ask_instead(Query *query)
 		ereport(ERROR,
 				(errcode(ERRCODE_REFUSED_SHAPE), errmsg("an empty select list"),
 				 errhint("Ask for counts, sums or averages.")));
-	/* no source text: places in it would mislead whoever wrote another */
+	/* no source text: places in it would mislead the author of another text */
 	question = transformTopLevelStmt(state, linitial_node(RawStmt, raw_parser(sql, RAW_PARSE_DEFAULT)));
 	free_parsestate(state);
 	if (parameters != NIL)
@@ -785,7 +785,7 @@ views_naming(Oid table, List *relations, List *views)
 }
 
 /*
- * Refuses what would be read by the rights of somebody else. An exempted view must be the only way to it; no view names
+ * Refuses what would be read by the rights of another role. An exempted view must be the only way to it; no view names
  * what a rule or a policy reads.
  */
 static void

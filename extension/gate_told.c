@@ -2,7 +2,7 @@
  * gate_told.c: what the gate has told of the last answer in this session, for tools that hide notices.
  *
  * The worker sends it beside the notice, as JSON; the view discreet.last_answer shows it. It is for the user who asked: after
- * SET SESSION AUTHORIZATION nobody else reads it.
+ * SET SESSION AUTHORIZATION no other role reads it.
  */
 #include "discreet.h"
 

@@ -55,7 +55,7 @@ tells_person(Oid table, AttrNumber number)
 	return is_said_of("_tells_person", table, number);
 }
 
-/* Whether a curator has declared that nobody asks about a column. */
+/* Whether a curator has hidden a column. */
 static bool
 is_hidden(Oid table, AttrNumber number)
 {

@@ -6,7 +6,7 @@
  * gate would refuse in every question is refused when the view is made, with the reason.
  *
  * A materialized view is filled in a security-restricted operation, so that whoever refreshes somebody else's does not lend rights
- * to its code. There nobody may ask, except the owner whose session it is.
+ * to its code. There no role may ask, except the owner whose session it is.
  */
 #include "discreet.h"
 
@@ -151,7 +151,7 @@ end_materialized(bool outer)
 	filling_own = outer;
 }
 
-/* Whether somebody else's code may be at work in this session. */
+/* Whether code of another role may run in this session. */
 bool
 is_restricted(void)
 {

@@ -82,7 +82,7 @@ declared_column(FunctionCallInfo fcinfo, TriggerData *call)
 	column->id = pg_strtoint32(call->tg_trigger->tgargs[0]);
 	values[0] = Int32GetDatum(column->id);
 	values[1] = ObjectIdGetDatum(RelationGetRelid(call->tg_relation));
-	/* a number that was declared for a table of somebody else is none of its */
+	/* a number that was declared for a table of another owner is not valid here */
 	kept_plan(&plan, "SELECT epsilon, domain, salt FROM discreet._response_column"
 			  " WHERE id OPERATOR(pg_catalog.=) $1 AND (relation OPERATOR(pg_catalog.=) $2"
 			  " OR relation OPERATOR(pg_catalog.=) ANY (SELECT relid FROM pg_catalog.pg_partition_ancestors($2)))",

@@ -139,8 +139,8 @@ calls_functions(Node *node, void *nothing)
 }
 
 /*
- * Whether somebody's functions may run while a row is stored. They run as the owner of the table, so what they name must
- * not be found in the search path of whoever inserts. Setting it for every row of every table would cost a fifth of an INSERT.
+ * Whether functions of users may run while a row is stored. They run as the owner of the table, so what they name must
+ * not be found in the search path of the role that inserts. Setting it for every row of every table would cost a fifth of an INSERT.
  */
 static bool
 runs_functions(ResultRelInfo *target)

@@ -623,7 +623,7 @@ labelled_part(Oid relation)
 	return OidIsValid(relation) && list_member_oid(ledger_tables, relation) ? LABELLED_LEDGER : UNLABELLED;
 }
 
-/* Who has a clearance reads the lines of its label from now on; nobody is told how many others there are. */
+/* Who has a clearance reads the lines of its label from now on; the number of other lines stays hidden. */
 void
 begin_reading_ledger(void)
 {

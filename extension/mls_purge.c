@@ -47,7 +47,7 @@ typedef struct Version
 	int64		slot;
 	bool		lives;
 	bool		committed;
-	bool		needed;			/* by a row that lives in somebody's eyes */
+	bool		needed;			/* by a row that is live for some session */
 	int			count;
 	int64	   *sources;		/* labels from which it borrows, and negative numbers */
 } Version;
@@ -120,7 +120,7 @@ open_key(Relation table, const Columns *columns)
 	elog(ERROR, "a multilevel table without the index of its key");
 }
 
-/* All versions of the rows of an entity that somebody may see, now or later; one of them is given. */
+/* All versions of the rows of an entity that a session may see, now or later; one of them is given. */
 static Version *
 versions_of(Relation table, TupleTableSlot *given, const Columns *columns, TransactionId horizon, int *count)
 {

@@ -20,7 +20,7 @@ extern const CustomScanMethods versions_methods;
 
 /*
  * Rows above roots, by one index on label and entity that includes whether they are dead: the rows themselves are looked
- * at only where the visibility map does not know that everybody sees them.
+ * at only where the visibility map does not say that all transactions see them.
  */
 typedef struct Above
 {

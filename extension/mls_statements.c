@@ -3,7 +3,7 @@
  *
  * A row lock or a LOCK would make lower sessions wait for higher ones; both are refused. An UPDATE tells the trigger which
  * columns it sets, for a cell that is set to the value it shows becomes the session's own: the names of columns that are
- * set are not known to a trigger, so they travel as the new value of column tc, which nobody can set.
+ * set are not known to a trigger, so they travel as the new value of column tc, which no statement can set.
  */
 #include "discreet.h"
 

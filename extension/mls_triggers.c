@@ -90,7 +90,7 @@ refuse_trigger(Relation relation, const Trigger *trigger, const char *command)
 												RelationGetRelationName(relation)))));
 }
 
-/* To disable an INSTEAD OF trigger would be to lose what is written. A condition may call anybody's function. */
+/* To disable an INSTEAD OF trigger would be to lose what is written. A condition may call functions of any role. */
 static void
 refuse_others_of_view(Relation view, const TriggerDesc *triggers, const char *command)
 {

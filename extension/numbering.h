@@ -1,7 +1,7 @@
 /*
  * numbering.h: numbers 0, 1, 2 … for different keys, with values that belong to each.
  *
- * Keys are compared, never only their hashes. Hashes depend on a secret of each numbering, so that nobody can bring in
+ * Keys are compared, never only their hashes. Hashes depend on a secret of each numbering, so that no role can bring in
  * keys that share one.
  */
 #ifndef NUMBERING_H

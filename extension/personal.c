@@ -1,5 +1,5 @@
 /*
- * personal.c: a question that everybody pays for from an own budget, on the asker's side.
+ * personal.c: a question that each person pays for from a budget of their own, on the asker's side.
  *
  * All in one snapshot: every row of the table is looked at, whose it is and whether it takes part; the ledger takes the
  * price from all who can pay, and commits; then the run step aggregates the rows of those who have paid. Numbers of people
@@ -303,7 +303,7 @@ request_for(const char *dataset, bool with_digest, const char *more)
 	return request.data;
 }
 
-/* Asks who came since the last question, or for everybody. The answer: whether it is everybody, a digest, a list. */
+/* Asks for the people who came since the last question, or for all. The answer: whether it is all, a digest, a list. */
 static void
 ask_for_people(const char *dataset, bool by_integer)
 {
@@ -340,7 +340,7 @@ add_people(const char *dataset, bytea *list)
 	return true;
 }
 
-/* Takes the price from everybody who has rows and can pay; false when others brought people in at the same time. */
+/* Takes the price from each person who has rows and can pay; false when another session added people at the same time. */
 static bool
 take_payments(const char *dataset, const char *terms, uint32 most)
 {
@@ -611,7 +611,7 @@ run_in_phase(Phase phase, const char *sql, TupleTableSlot **slot)
 	return rows;
 }
 
-/* Counts everybody's rows that take part; returns the people who are not known, or NULL. */
+/* Counts the rows of each person that take part; returns the people who are not known, or NULL. */
 static bytea *
 count_rows(Oid role, const char *selection)
 {

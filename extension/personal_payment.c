@@ -269,7 +269,7 @@ typedef struct Payment
 	const char *rows;			/* of each person: one byte, or four */
 	int			width;
 	uint64		price;
-	uint32		limit;			/* of everybody but those below */
+	uint32		limit;			/* of all people but those below */
 	int			exceptions;
 	const int32 *numbers;		/* in their order */
 	const int32 *limits;
@@ -287,7 +287,7 @@ limit_of(Payment *payment, uint32 person)
 	return payment->limit;
 }
 
-/* Writes the other half of a page: whoever has rows and can pay for all of them has paid. */
+/* Writes the other half of a page: each person with rows who can pay for all of them has paid. */
 static void
 pay_page(Payment *payment, char *halves, uint32 page)
 {

@@ -372,7 +372,7 @@ open_key_of(const pg_uuid_t *id)
 	}
 	drop_keys_of_others();
 	check_rights();
-	/* code of whoever owns an index or a materialised view runs here, for whoever maintains it */
+	/* code of the owner of an index or a materialised view runs here, in a session of the role that maintains it */
 	if (InSecurityRestrictedOperation())
 		return NULL;
 	foreach(cell, open_keys)

@@ -42,7 +42,7 @@ typedef struct Slot
 	Turn		turn;
 	Turn		sender;			/* who gets the ledger's reply */
 	bool		abandoned;		/* the session has left: the worker that has the slot frees it */
-	bool		lost;			/* the worker that had the message is gone; nobody knows what it has done */
+	bool		lost;			/* the worker that had the message is gone; what it has done is unknown */
 	int			taken_by;		/* the worker that works on the message */
 	int			keeper;			/* the gate worker that holds the state of the conversation */
 	Oid			database;

@@ -19,7 +19,7 @@
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 
-/* the worker stands still for everybody while it waits for a lock */
+/* all sessions wait while the worker waits for a lock */
 #define LOCK_TIMEOUT "20ms"
 #define IDLE_MS (5 * 60 * 1000)
 /* libraries leave a little memory behind with each question (docs/limits.md) */

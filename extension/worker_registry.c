@@ -308,7 +308,7 @@ leave_registry(int code, Datum argument)
 		dsm_unpin_segment(unread[--unread_count]);
 }
 
-/* What nobody may change for a worker, by ALTER ROLE, ALTER DATABASE or otherwise. */
+/* Settings of a worker that no role may change, by ALTER ROLE, ALTER DATABASE or otherwise. */
 static void
 pin_settings(void)
 {
@@ -431,7 +431,7 @@ dismiss_from(const char *database, bool to_copy)
 }
 
 /*
- * DROP, RENAME, SET TABLESPACE and CREATE … TEMPLATE fail while anybody is connected to the database. Its workers are asked to
+ * DROP, RENAME, SET TABLESPACE and CREATE … TEMPLATE fail while a session is connected to the database. Its workers are asked to
  * leave first, if the user may do what the statement says.
  */
 void

@@ -286,7 +286,7 @@ leave_slot(Slot *slot)
 			slot->turn = TURN_OF_GATE;
 			wake_worker(slot);
 		}
-		/* nobody needs the step of a gate worker any more, and others wait; the ledger ends what it has begun */
+		/* no session needs the step of this gate worker any more, and others wait; the ledger finishes what it has begun */
 		else if (slot->turn == TURN_OF_GATE)
 			kill(shared->workers[slot->taken_by].pid, ABANDONED_SIGNAL);
 	}

@@ -74,7 +74,7 @@ GRANT EXECUTE ON FUNCTION
     discreet.rr_bits_frequencies(bit varying, text[], float8),
     discreet.cms_estimate(bytea, text[], float8)
 TO discreet_curator, discreet_analyst, discreet_auditor;
--- _respond: whoever adds a partition makes its trigger
+-- _respond: the role that adds a partition makes its trigger
 GRANT EXECUTE ON FUNCTION discreet.rr_column(regclass, name, float8, text[], text), discreet._respond() TO discreet_curator;
 GRANT SELECT ON discreet.response_columns TO discreet_curator, discreet_analyst, discreet_auditor;
 
@@ -98,7 +98,7 @@ TO discreet_curator, discreet_analyst;
 
 GRANT EXECUTE ON FUNCTION discreet.verify_log() TO discreet_curator, discreet_auditor;
 
--- the gate: whoever holds a budget may ask
+-- the gate: every role that holds a budget may ask
 GRANT EXECUTE ON FUNCTION
     discreet.query(text, numeric, text[], boolean, numeric, boolean, numeric, timestamptz),
     discreet.query_json(text, numeric, text[], boolean),
@@ -234,7 +234,7 @@ GRANT EXECUTE ON FUNCTION
     discreet._personal_paid("any"),
     discreet._person("any", oid, xid, tid, bigint),
     discreet._query_set(uuid),
-    -- whoever updates a row, or adds a partition, of a table with a time
+    -- roles that update a row, or add a partition, of a table with a time
     discreet._period_begin(timestamp, interval),
     discreet._refuse_other_period()
 TO PUBLIC;

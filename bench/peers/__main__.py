@@ -42,7 +42,7 @@ LIMIT = 20
 ASKER = "bench_asker"
 
 GROUPS, WARDS = 50, 20
-# hardly anybody has more visits
+# hardly any person has more visits
 MOST_VISITS = 24
 
 
@@ -60,7 +60,7 @@ QUESTIONS = (
     of_residents("count"), of_residents("sum", "age"), of_residents("avg", "age"), of_visits("count"),
     of_visits("sum", "cost"),
 )  # fmt: skip
-# everybody is one resident, and has ten visits on average
+# each person is one resident, and has ten visits on average
 TABLES = f"""
     SELECT setseed(0.5);
     CREATE TABLE resident AS SELECT id, id % {GROUPS} AS department, (18 + 60 * random())::int AS age

@@ -4,7 +4,7 @@
 -- The curator protects a table: the column that names the people, and the budget that all answers about them share.
 SELECT discreet.protect('hr.employee', unit => 'id', epsilon => 2);
 
--- What everybody knows of its columns without looking: bounds and categories.
+-- What is public knowledge about its columns: bounds and categories.
 SELECT discreet.describe_column('hr.employee', 'salary', lower => 20000, upper => 200000);
 SELECT discreet.describe_column('hr.employee', 'dept', categories =>
     '{Engineering,Executive,Finance,Human resources,Legal,Production,Research,Sales,Support}');
@@ -32,6 +32,6 @@ SELECT count(*) FROM hr.employee WHERE gender = 'F';
 
 \connect - otto
 
--- The auditor sees who asked what, at what price, and whether somebody has tampered with the log.
+-- The auditor sees who asked what, at what price, and whether the log was tampered with.
 SELECT id, role, epsilon, left(regexp_replace(ltrim(question), '\s+', ' ', 'g'), 60) AS question FROM discreet.charges ORDER BY id;
 SELECT dataset, charges, intact, finding FROM discreet.verify_log();

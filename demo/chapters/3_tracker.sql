@@ -5,7 +5,7 @@
 -- Trudy wants the salary of Alice Adams, employee 7.
 SELECT hr.total('id = 7');
 
--- Alice or the men; Alice or all others; everybody. Each is a sum over hundreds, and yet:
+-- Alice or the men; Alice or all others; all people. Each is a sum over hundreds, and yet:
 SELECT hr.total($$ id = 7 OR gender = 'M' $$)
      + hr.total($$ id = 7 OR gender IS DISTINCT FROM 'M' $$)
      - hr.total('true') AS salary_of_alice;
@@ -31,7 +31,7 @@ SELECT discreet.protect('hr.personal', unit => 'id', epsilon => 1, policy => 'pe
 SELECT sum(salary) FROM hr.noisy WHERE id = 7 OR gender = 'M';
 \echo SQLSTATE :SQLSTATE
 
--- Trudy selects Alice by her birthday, which nobody shares, and spends the whole budget on it. The noise is too large.
+-- Trudy selects Alice by her birthday, which is unique, and spends the whole budget on it. The noise is too large.
 SET discreet.epsilon = 1;
 SELECT sum(salary) FILTER (WHERE dob = '1984-05-17' OR gender = 'M')
      + sum(salary) FILTER (WHERE dob = '1984-05-17' OR gender IS DISTINCT FROM 'M')

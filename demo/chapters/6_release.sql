@@ -1,4 +1,4 @@
--- A release: rows are published without names, so that nobody can be found among them.
+-- A release: rows are published without names, so that no person can be found among them.
 \connect - carol
 
 -- A public list of voters has age, sex and zip code, too. How many of the patients can be found with it?
@@ -7,7 +7,7 @@ SELECT count(*) AS voters, count(*) FILTER (WHERE rows = 1) AS found
 FROM clinic.voter v, LATERAL (SELECT count(*) AS rows FROM clinic.patient p
                               WHERE p.age = v.age AND p.sex = v.sex AND p.zip = v.zip) AS fitting;
 
--- Published so that everybody looks like at least 9 others, with at least 3 different diagnoses among them.
+-- Published so that each person looks like at least 9 others, with at least 3 different diagnoses among them.
 SELECT report -> 'k' AS k, report -> 'l' AS l, report -> 'published' AS published, report -> 'suppressed' AS left_out
 FROM discreet.anonymize('clinic.patient', 'clinic.release',
     '{"age": {"intervals": [5, 10, 20]}, "sex": "suppress", "zip": {"digits": 5}}',

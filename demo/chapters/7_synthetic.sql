@@ -1,14 +1,14 @@
--- A synthetic table: rows that are nobody's, to be given away and asked for nothing.
+-- A synthetic table: its rows belong to no real person, so it can be given away and queried for free.
 \connect - carol
 
--- What everybody knows of patients and their visits, and how many visits of one patient count.
+-- What is public knowledge about patients and their visits, and how many visits of one patient count.
 SELECT discreet.create_dataset('patients', epsilon => 3, delta => 1e-6);
 SELECT discreet.protect('clinic.patient', unit => 'id', dataset => 'patients');
 SELECT discreet.describe_column('clinic.patient', 'age', 0, 110);
 SELECT discreet.describe_column('clinic.patient', 'sex', categories => '{F,M}');
 SELECT discreet.grant_budget('patients', 'carol', 3, 1e-6);
 
--- A table with the same columns, paid for once. Names are fillers; a diagnosis that nobody declared stays out.
+-- A table with the same columns, paid for once. Names are fillers; a diagnosis that is not declared stays out.
 SELECT report -> 'epsilon' AS epsilon, report -> 'delta' AS delta, jsonb_array_length(report -> 'models' -> 0 -> 'measured') > 4 AS measured
 FROM discreet.synthesize('clinic.patient', 'clinic.synthetic', epsilon => 2, delta => 1e-7,
     columns => '{id,name,age,sex,smoker}', rows => 5000) AS report;

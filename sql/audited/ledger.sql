@@ -26,7 +26,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN jsonb_build_object('position', NULL);
     END IF;
-    -- another type has another hash: everybody would be somebody new
+    -- another type has another hash: every person would seem new
     IF history.unit_type <> (SELECT format_type(u.atttypid, NULL)
                              FROM discreet._protected_table p JOIN pg_attribute u ON u.attrelid = p.relation AND u.attnum = p.unit_attnum
                              WHERE p.relation = audited) THEN

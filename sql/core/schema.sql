@@ -1,4 +1,4 @@
--- Made by this script, never IF NOT EXISTS: nobody can plant objects in it beforehand.
+-- Made by this script, never IF NOT EXISTS: so no role can plant objects in it beforehand.
 CREATE SCHEMA discreet;
 COMMENT ON SCHEMA discreet IS 'Answers questions about people without giving the people away.';
 

@@ -37,9 +37,9 @@ SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'discreet_wait';
 COMMENT ON FUNCTION discreet._wait(float8) IS 'Waits so many seconds, without showing in pg_stat_activity that it does.';
 
--- Total and pure: owners of tables execute them in the run step, so everybody may.
+-- Total and pure: owners of tables execute them in the run step, so PUBLIC may.
 
--- discreet._text: a value as the output function of its type writes it; a cast to text may be anybody's code. At most 10,000
+-- discreet._text: a value as the output function of its type writes it; a cast to text may run code of any role. At most 10,000
 -- bytes of it, so that nothing fails; of a value that takes more itself, a hash.
 CREATE FUNCTION discreet._text(value anyelement)
 RETURNS text

@@ -61,7 +61,7 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._set_personal_budget(text, text, int) IS 'Gives one person a budget.';
 
--- discreet._personal_left: what each person has left of the budget for a table; nobody but the extension's owner may see it.
+-- discreet._personal_left: what each person has left of the budget for a table; only the extension's owner may see it.
 CREATE FUNCTION discreet._personal_left(relation regclass)
 RETURNS TABLE (unit text, epsilon_left numeric)
 LANGUAGE sql

@@ -138,8 +138,8 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_personal_add(jsonb, bytea) IS 'Gives numbers to people.';
 
--- discreet._ledger_personal_pay: takes the price of a question from who can pay it; bytes: everybody's rows that take part.
--- NULL when the asker does not know the people who are numbered already. All pages are written, whoever pays.
+-- discreet._ledger_personal_pay: takes the price of a question from the people who can pay it; bytes: the rows of each person that take part.
+-- NULL when the asker does not know the people who are numbered already. All pages are written, no matter which people pay.
 CREATE FUNCTION discreet._ledger_personal_pay(request jsonb, bytes bytea)
 RETURNS bytea
 LANGUAGE plpgsql

@@ -14,7 +14,7 @@ AS 'MODULE_PATHNAME', 'discreet_personal_run';
 COMMENT ON FUNCTION discreet._personal_run(oid, text, boolean, text, text, int, text[], int[]) IS
 'Selects, lets the ledger take the price, and runs statements over the rows of those who have paid, all in one snapshot.';
 
--- Owners of tables execute these two in the run step, so everybody may; outside of a question they fail.
+-- Owners of tables execute these two in the run step, so PUBLIC may; outside of a question they fail.
 
 CREATE FUNCTION discreet._personal_paid(unit "any")
 RETURNS boolean

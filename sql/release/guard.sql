@@ -68,7 +68,7 @@ BEGIN
         RAISE program_limit_exceeded USING MESSAGE = 'release has more than 10,000 characters', HINT = 'Give a shorter name.';
     END IF;
     PERFORM discreet._require_reader(published ->> 'source', used, 'Releases are made with your own rights: you need SELECT on it.');
-    -- nobody is kept from publishing by what was never made
+    -- a release that was never made must not prevent others
     IF used <@ ARRAY(SELECT a.attname::text FROM pg_attribute a
                      WHERE a.attrelid = to_regclass(published ->> 'source') AND a.attnum > 0 AND NOT a.attisdropped) IS NOT TRUE
        OR NOT EXISTS (SELECT FROM pg_class c
@@ -99,7 +99,7 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._remember_release(jsonb, text[], bigint[]) IS 'What was published is known to later releases.';
 
 -- discreet._earlier_releases: what was published of a table before; until the end of the transaction no other session publishes it.
--- Only to who may read all that it was made from. Of columns that are gone nobody may: then the classes are not told.
+-- Only to roles that may read all columns that it was made from. Where columns are gone, the classes are not shown.
 CREATE FUNCTION discreet._earlier_releases(source text)
 RETURNS TABLE(release text, kind text, quasi_identifiers text[], k int, l int, sensitive text, definition jsonb, labels text[], sizes bigint[])
 LANGUAGE plpgsql

@@ -26,7 +26,7 @@ CREATE TABLE discreet._release_class (
 );
 COMMENT ON TABLE discreet._release_class IS 'The classes of released tables: what is published of their quasi-identifiers, and of how many rows.';
 
--- Updated by whoever publishes of a table, so that it is one after the other.
+-- Updated by each publication of a table, so that they run one after the other.
 CREATE TABLE discreet._release_turn (
     relation regclass PRIMARY KEY,
     turn     bigint NOT NULL DEFAULT 1

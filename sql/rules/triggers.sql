@@ -82,7 +82,7 @@ COMMENT ON FUNCTION discreet._keep_limit() IS
 'Trigger: counts the rows under a limit after a statement that added to them; one transaction at a time.';
 
 -- discreet._take_turn: on a multilevel table, makes others of the session's label wait who would take a place under a limit.
--- The label is that of the session, whoever calls: nobody can make sessions of another label wait.
+-- The label is that of the session, not of the caller: so no call makes sessions of another label wait.
 CREATE FUNCTION discreet._take_turn(relation oid, name text)
 RETURNS void
 LANGUAGE sql

@@ -1,4 +1,4 @@
--- Sealing columns. What alters a table runs in the name of who owns it: its CHECKs and defaults may be anybody's code.
+-- Sealing columns. What alters a table runs as its owner: its CHECKs and defaults may run code of any role.
 
 -- discreet.sealed_columns: what is sealed, and under which key.
 CREATE VIEW discreet.sealed_columns AS

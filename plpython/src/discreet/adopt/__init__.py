@@ -4,5 +4,5 @@ The input is a description of the catalog: tables, keys, CHECKs, types, names, c
 reveals nothing about people. What it proposes can be wrong, and costs then accuracy, never privacy: bounds and
 categories are enforced by the native SQL of each question whatever the constraints say, `max_rows` is enforced the
 same way, and nothing becomes public without a human. Two guesses could reveal: that a table has a given person, which
-`protect()` checks again by the foreign keys, and that a text names nobody, in which doubt hides the column.
+`protect()` checks again by the foreign keys, and that a text names no person; in doubt it hides the column.
 """

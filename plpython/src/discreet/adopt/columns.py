@@ -14,7 +14,7 @@ from discreet.core.declarations import LONGEST_CATEGORY, ColumnDescription
 NUMBERS = frozenset(["smallint", "integer", "bigint", "numeric", "real", "double precision"])
 TIMES = frozenset(["date", "timestamp without time zone", "timestamp with time zone"])
 TEXTS = frozenset(["text", "character varying", "character", "bpchar", "name"])
-# values that nobody groups by or sums up, and that often tell who somebody is
+# values that are rarely grouped or summed up, and that often identify a person
 OPAQUE = frozenset(["json", "jsonb", "xml", "bytea", "inet", "cidr", "macaddr", "macaddr8", "tsvector", "point", "box"])
 
 # words of a column's name, in the singular; a column of text that has one of them is hidden
@@ -35,7 +35,7 @@ FREE_TEXTS = frozenset([
     "memo", "detail", "summary", "reason", "answer", "feedback", "review", "signature", "history", "log", "word",
     "story", "request", "transcript",
 ])  # fmt: skip
-# where somebody is, whatever the type
+# where a person is, whatever the type
 PLACES = frozenset(["lat", "latitude", "lon", "lng", "longitude"])
 # words of a comment that say the same
 TOLD = re.compile(r"\b(personal|confidential|free[ -]text|e-?mail|phone|name of|surname|contact|private|pii)\b", re.I)
@@ -66,9 +66,9 @@ def words(name: str) -> set[str]:
 
 
 def declarations(table: Table, unit: str, person_keys: frozenset[str]) -> Iterator[Declaration]:
-    """What to declare of the columns of a table about people that nobody has declared yet.
+    """What to declare of the columns of a table about people that are not declared yet.
 
-    `person_keys`: columns that reference people; beside the unit they name somebody else.
+    `person_keys`: columns that reference people; beside the unit they name other people.
     """
     for column in table.columns:
         if column.declared or column.name == unit:
@@ -167,7 +167,7 @@ def range_of_type(column: Column) -> tuple[Decimal, Decimal] | None:
 
 
 def unbounded(table: Table, unit: str, found: tuple[Declaration, ...]) -> list[str]:
-    """Columns of numbers that could be summed up if somebody said within which bounds."""
+    """Columns of numbers that could be summed up if a curator declared their bounds."""
     keys = {column for reference in table.references for column in reference.columns} | table.unique | {unit}
     settled = {each.column for each in found}
     return [

@@ -1,7 +1,7 @@
 """Whose rows these are: ways over foreign keys from each table to the person.
 
 A table belongs to the people when exactly one way leads there. With two, a row can be about two people, and only a
-human knows whose it is; with none it is about nobody, as far as the keys tell.
+human knows whose it is; with none it is about no person, as far as the keys tell.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from discreet.adopt.people import People, Way
 from discreet.core.errors import InvalidParameterError, UndefinedColumnError, UndefinedObjectError
 from discreet.core.quoting import literal
 
-# what a script proposes where nobody has said a number: to be reviewed
+# what a script proposes where no number is declared: to be reviewed
 EPSILON, DELTA, MAX_ROWS = Decimal(1), Decimal("1e-6"), 10
 
 
@@ -56,7 +56,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Proposal:
-    """`dataset_is_new`: it has to be created; `lookups`: tables about nobody that tables about people reference."""
+    """`dataset_is_new`: it has to be created; `lookups`: tables without people that tables about people reference."""
 
     dataset: str
     dataset_is_new: bool

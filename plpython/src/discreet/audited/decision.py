@@ -162,7 +162,7 @@ def has_versions(rows: Rows) -> bool:
 def span(
     history: History, rows: Rows, in_reach: NDArray[np.bool_], known: int, merged: bool, before: Span | None
 ) -> tuple[Span, tuple[int, ...]] | None:
-    """The span of all rows, and the numbers of those that follow from others; None where nobody knows."""
+    """The span of all rows, and the numbers of those that follow from others; None where it is undecided."""
     entries = np.where(rows.entries == UNTOUCHED, UNTOUCHED, 0) if merged else rows.entries
     atoms, versions = columns_of(entries, in_reach)
     if len(atoms) * max(len(entries), 1) > MOST_ENTRIES:

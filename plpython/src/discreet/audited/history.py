@@ -79,7 +79,7 @@ class Rows:
 class Event:
     """What an answer adds: people who were never asked about, whose versions are new, and who is in which set.
 
-    Places are those in the order of all people's hashes, new ones included; group 0 is nobody's.
+    Places are those in the order of all people's hashes, new ones included; group 0 has no person.
     """
 
     people: Numbers

@@ -1,8 +1,8 @@
 """Linear algebra modulo a prime of 61 bits, on numpy arrays.
 
 What is independent modulo a prime is so over the rationals. What is dependent need not be; but then the prime divides
-one of finitely many minors, and a random one does so with a chance of about 2⁻⁵⁰. Whoever relies on a dependence has it
-checked in exact integers (`Echelon.explained`).
+one of finitely many minors, and a random one does so with a chance of about 2⁻⁵⁰. A caller that relies on a dependence
+checks it in exact integers (`Echelon.explained`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LARGEST_RATIONAL = 2**29
 
 
 def random_prime() -> int:
-    """A prime from 2⁶⁰ to 2⁶¹ that nobody can foresee."""
+    """A prime from 2⁶⁰ to 2⁶¹ that cannot be predicted."""
     while True:
         candidate = secrets.randbits(BITS - 1) | 1 << BITS - 1 | 1
         if is_prime(candidate):
@@ -105,7 +105,7 @@ class Echelon:
     def add(self, row: NDArray[Any], preferred: NDArray[np.bool_]) -> bool | None:
         """Adds a row, with a pivot in a preferred column where there is one.
 
-        True: the row is independent. False: it is in the span over the rationals. None: nobody knows.
+        True: the row is independent. False: it is in the span over the rationals. None: undecided.
         """
         left, weights = self.rest(row)
         if not left.any():

@@ -1,8 +1,8 @@
 """The questions that can be answered exactly: sums, averages and counts of people chosen by public columns.
 
-An argument is a bare column. An expression would let one sum encode everybody's value, and of a column with few values
+An argument is a bare column. An expression would let one sum encode the values of all, and of a column with few values
 a sum at the end of its range tells them all. Nullness would be such a column: so only columns that are NOT NULL are
-counted or averaged, and in a sum NULL is 0, whoever else is in it.
+counted or averaged, and in a sum NULL is 0, whatever the other rows are.
 """
 
 from __future__ import annotations

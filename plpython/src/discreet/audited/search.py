@@ -1,4 +1,4 @@
-"""A vector of a space that touches few people: that there is none is shown, or one is found, or nobody knows.
+"""A vector of a space that touches few people: that there is none is shown, or one is found, or it stays undecided.
 
 Columns come in blocks, the versions of one atom; a vector touches a block when it is not zero on it, and weighs as many
 people as the blocks that it touches have. Modulo a prime an integer vector without common divisor is not zero, and
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.audited.modular import Residues, product
 
-# Products modulo the prime, some tenths of a second of them; then nobody knows. A step costs as much as so many.
+# Products modulo the prime, some tenths of a second of them; then it stays undecided. A step costs as much as so many.
 MOST_WORK = 10_000_000
 STEP = 20_000
 

@@ -146,7 +146,7 @@ class Catalog(Protocol):
         ...
 
     def lock(self) -> None:
-        """Until the end of the transaction nobody else adds datasets or protections."""
+        """Until the end of the transaction no other session adds datasets or protections."""
         ...
 
     def encoding(self) -> str:
@@ -299,7 +299,7 @@ def protect(
                 "Take a column of numbers, text, uuid or the like.",
             )
         if policy.policy in ("personal", "audited") and not unit.built_in:
-            # their ledgers write a person down as text, and a cast of a user's type is anybody's code
+            # their ledgers write a person down as text, and a cast of a user's type may run code of any role
             raise InvalidParameterError(
                 f"column {unit.name} is of type {unit.base_type}; under policy '{policy.policy}' people are named by "
                 "values of built-in types",
@@ -812,7 +812,7 @@ def own_table(catalog: Catalog, name: str | None, multilevel: bool = False) -> R
             f"{caller.name} does not own {relation.quoted_name}",
             "Its owner, being a curator, or a superuser can do this.",
         )
-    # until the end of the transaction nobody drops or alters what is being declared
+    # until the end of the transaction no other session drops or alters what is being declared
     catalog.lock_table(relation)
     return relation
 

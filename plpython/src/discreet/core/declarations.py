@@ -18,7 +18,7 @@ NEIGHBOURS = ("unbounded", "bounded")
 POLICIES = ("noisy", "personal", "audited", "public")
 VISIBILITIES = ("sensitive", "public", "hidden")
 
-# A total above this promises nothing to anybody; below it no question could ever be asked.
+# A total above this promises nothing; below it no question could ever be asked.
 LARGEST_LIMIT = Decimal(1000)
 SMALLEST_LIMIT = Decimal("1e-9")
 # personal budgets are kept in steps of a hundred-thousandth, three bytes each
@@ -28,7 +28,7 @@ PERSONAL_UNITS = frozenset(
     ["smallint", "integer", "bigint", "numeric", "text", "character varying", "character", "bpchar", "uuid", "date"]
 )
 
-# group keys are cut to this (gate/values.py): a longer category would be nobody's
+# group keys are cut to this (gate/values.py): a longer category would match no row
 LONGEST_CATEGORY = 10_000
 # in characters; PostgreSQL reads a quoted name in quadratic time, which no cancel ends
 LONGEST_NAME = 10_000

@@ -1,4 +1,4 @@
-"""SQL for each type of node that discreet prints. Whoever wants SQL from a tree calls discreet.core.printing.
+"""SQL for each type of node that discreet prints. Other modules get SQL from a tree by discreet.core.printing.
 
 Every expression comes out as an operand that needs no parentheses around it: a name, a constant, a call, or something
 within parentheses. So no table of precedences is needed, and none can be wrong. Strings, names and types are spelled so

@@ -1,7 +1,7 @@
 """Which errors of PostgreSQL are about the statement that it was given.
 
 Whatever else ends a statement (a cancel or timeout, a lock that was not free, a deadlock, memory or disk that ran out,
-a shutdown) says nothing about it: such an error keeps its SQLSTATE, and is nobody's refusal.
+a shutdown) says nothing about it: such an error keeps its SQLSTATE, and is not a refusal.
 """
 
 from __future__ import annotations

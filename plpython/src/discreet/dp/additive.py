@@ -191,7 +191,7 @@ class DiscreteGaussian(AdditiveNoise):
     def _lattice_half_width(self, probability: Fraction) -> int:
         scale = float(self.scale)
         if scale > 1000:
-            # Here the discrete and the continuous Gaussian agree to far more digits than anybody reads.
+            # Here the discrete and the continuous Gaussian agree to far more digits than are shown.
             return math.ceil(scale * NormalDist().inv_cdf(float((1 + probability) / 2)) - 0.5)
         weights = [math.exp(-((x / scale) ** 2) / 2) for x in range(math.ceil(40 * scale) + 1)]
         wanted = float(probability) * (2 * math.fsum(weights) - 1)

@@ -29,7 +29,7 @@ class Accounting(StrEnum):
 def parse_epsilon(value: Numeric) -> Fraction:
     """An epsilon between 1e-9 and 100.
 
-    Below, answers are noise and the ledger's digits run out; above, e**epsilon promises nothing to anybody.
+    Below, answers are noise and the ledger's digits run out; above, e**epsilon promises nothing.
     """
     epsilon = exact(value, "epsilon")
     if epsilon <= 0:

@@ -1,4 +1,4 @@
-"""Release of keys that nobody declared: only those that many people share."""
+"""Release of keys that are not declared: only those that many people share."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ def cell(table: Table, name: str) -> Column:
 
 
 def held(table: Table) -> str:
-    """Writes the live rows at a label, $2, of the entities of a key, $1, as they are: whoever would change them waits,
-    and what was committed before is read later."""
+    """Writes the live rows at a label, $2, of the entities of a key, $1, as they are: a session that would change them
+    waits, and what was committed before is read later."""
     return (
         f"UPDATE {table.base} t SET _dead = t._dead FROM jsonb_populate_record(NULL::{table.base}, $1) k"
         f" WHERE {table.same_key('t', 'k')} AND NOT t._dead AND t._label = $2"
@@ -51,7 +51,7 @@ def own_row(table: Table) -> str:
 
 
 def row_at(table: Table) -> str:
-    """The live row of the entity $2 of key $1 at label $3. Nobody is told whether there is a tombstone."""
+    """The live row of the entity $2 of key $1 at label $3. The answer does not show whether there is a tombstone."""
     return (
         f"SELECT FROM {table.base} t, jsonb_populate_record(NULL::{table.base}, $1) k"
         f" WHERE {table.same_key('t', 'k')} AND {entity_of('t')} = $2 AND t._label = $3 AND NOT t._dead"
@@ -168,9 +168,9 @@ def key_given(table: Table) -> str:
 
 
 def purge(table: Table) -> str:
-    """Removes tombstones from which nobody borrows, nor a transaction under way may borrow.
+    """Removes tombstones from which no row borrows, and no open transaction may borrow.
 
-    Nobody else touches a tombstone, so nobody waits for this.
+    No other statement touches a tombstone, so no session waits for this.
     """
     return (
         f"DELETE FROM {table.base} d"

@@ -29,7 +29,7 @@ def bare(name: str) -> str:
 
 
 def begun() -> str:
-    """Whoever has planted a table of this name gets an error: nothing that is there already is written to."""
+    """A planted table of this name is an error: nothing that exists already is written to."""
     return f"CREATE TEMPORARY TABLE {bare(CHANGED)} (_entity bigint) ON COMMIT DROP"
 
 

@@ -150,7 +150,7 @@ def slot(entity: str, label: str) -> str:
 def grave(table: Table, row: str) -> str:
     """The slot of a row that dies: its id, or one after that of the last tombstone of its label.
 
-    So a row that is made anew at the label meets no tombstone in the index of the key, and waits for nobody who purges.
+    So a row that is made anew at the label meets no tombstone in the index of the key, and does not wait for a purge.
     Of several tombstones of a label the one with the highest slot counts.
     """
     return (

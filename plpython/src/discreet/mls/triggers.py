@@ -95,7 +95,7 @@ def generated_refused(table: Table) -> str:
 
 
 def keys_refused(table: Table) -> str:
-    """What the index of the key would say of these names rows and columns that nobody knows."""
+    """The error of the key's index would name rows and columns that the session must not see."""
     missing = " OR ".join(f"NEW.{key.quoted} IS NULL" for key in table.key)
     text = f"""    IF {missing} THEN
         RAISE not_null_violation USING MESSAGE = {literal(f"a key of multilevel table {table.view} is NULL")};

@@ -14,7 +14,7 @@ MOST = int(LARGEST_UNIT_EPSILON * STEPS)
 
 
 def price_of(epsilon: Fraction) -> int:
-    """What one row pays for a question; beyond the largest budget nobody can, however much it is."""
+    """What one row pays for a question; beyond the largest budget no person can, however much it is."""
     return min(math.ceil(epsilon * STEPS), MOST + 1)
 
 

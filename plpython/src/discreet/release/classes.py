@@ -57,7 +57,7 @@ def summed(numbers: Ints, counts: Ints, groups: int) -> Ints:
 
 @dataclass(frozen=True)
 class People:
-    """Who is in which row, where somebody may be in several: `alone` counts those who are in that row only.
+    """Who is in which row, where a person may be in several: `alone` counts those who are in that row only.
 
     The others are listed: `person`, a number from 0 on, is in `row`, each pair once.
     """
@@ -68,14 +68,14 @@ class People:
 
     @classmethod
     def of(cls, rows: int, row: Ints, person: Ints) -> People:
-        """From all pairs of a row and a person; -1 is nobody."""
+        """From all pairs of a row and a person; -1 is no person."""
         row, person = row[person >= 0], person[person >= 0]
         several = np.bincount(person)[person] > 1
         number, _ = numbered([person[several]])
         return cls(np.bincount(row[~several], minlength=rows), row[several], number)
 
     def among(self, rows: Ints) -> People:
-        """The same of some rows, among which are all that are somebody's."""
+        """The same of some rows, among which are all that have a person."""
         place = np.zeros(len(self.alone), dtype=np.int64)
         place[rows] = np.arange(len(rows))
         return People(self.alone[rows], place[self.row], self.person)
@@ -101,7 +101,7 @@ class People:
     def most_rows(self, group: Ints, count: Ints, groups: int) -> Ints:
         """At most so many records has one person in each group of rows, of which each stands for `count` records.
 
-        Everybody in a row has at least one of its records. Rows of group -1 do not count.
+        Each person in a row has at least one of its records. Rows of group -1 do not count.
         """
         share = count - self.weight + 1
         found = np.zeros(groups, dtype=np.int64)
@@ -129,7 +129,7 @@ class Composition:
     """What the classes are made of: each cell is a value of a sensitive column in a class, cells in order of classes.
 
     `starts` is the first cell of each class, `totals` how often each value is in the whole table. No class is empty.
-    `known_people` are those of each class and those of each cell, where somebody may have several rows; otherwise
+    `known_people` are those of each class and those of each cell, where a person may have several rows; otherwise
     rows stand for people.
     """
 
@@ -191,7 +191,7 @@ class Composition:
 
     @property
     def shared(self) -> NDArray[np.bool_]:
-        """Classes in which everybody has the same value, whatever else somebody has."""
+        """Classes in which all people have one value in common, whatever other values some have."""
         if not self.classes:
             return np.zeros(0, dtype=bool)
         return np.asarray(np.maximum.reduceat(self.holders, self.starts) >= self.people)

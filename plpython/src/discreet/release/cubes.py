@@ -3,7 +3,7 @@
 A *cube* picks for each dimension two leaves, or one. Adding t to the table at the leaves with an even number of
 second leaves, subtracting it at the others, and carrying both up through all margins, gives another table with the
 same equations: the tensor product of the differences of two columns of sums. Where only hidden cells change, and none
-falls below 0, whoever sees the published cells cannot tell it from the true one. So a cube whose support is hidden
+falls below 0, a reader of the published cells cannot tell it from the true one. So a cube whose support is hidden
 proves, in integers and for the whole table with all its margins and groups, that each of its cells may be larger by
 the least cell that falls, and smaller by the least one that rises (for 2 x 2 x … cells: Repsilber's hypercubes,
 1994).
@@ -204,7 +204,7 @@ class Suppression:
         self, cell: Cell, up: int, down: int, options: int, higher: Whole, lower: Whole
     ) -> tuple[float, Cube] | None:
         """The cube that hides least, of those that can be added `up` times to one table, and taken off the other."""
-        # two cells with one contributor each have the same one when somebody is in what they share
+        # two cells with one contributor each have the same one when a person is in what they share
         related, shared = np.ones((), dtype=np.bool_), []
         for dimension, node in zip(self.dimensions, cell, strict=True):
             above, below = dimension.within[node], dimension.within[:, node]

@@ -34,7 +34,7 @@ def isolated(
     """Groups of fewer than k people that the two releases tell apart; smallest first.
 
     `old` and `new` are the classes of each combination by now, -1 where it is left out; the sizes are as published.
-    `people` says who is in which combination, where somebody may be in several.
+    `people` says who is in which combination, where a person may be in several.
     """
     seen = (old >= 0) | (new >= 0)
     edge, edges = numbered([old[seen], new[seen]])
@@ -65,7 +65,7 @@ def _rests(
     """Classes less all classes of the other release inside them; by published sizes, so that who came or left shows.
 
     What is left is what is there now, and what came or left: of those at least as many people as it takes for so many
-    rows, when nobody has more than the one with most.
+    rows, when no person has more than the one with most.
     """
     parts = np.bincount(inner[inner >= 0], minlength=len(inner_sizes))
     whole = (inner >= 0) & (outer >= 0)

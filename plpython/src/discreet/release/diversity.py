@@ -14,7 +14,7 @@ from discreet.release.classes import Composition
 
 
 def distinct(composition: Composition) -> int:
-    """The least number of different values in a class; 1 where everybody in it has the same one."""
+    """The least number of different values in a class; 1 where all in it have the same one."""
     return int(np.where(composition.shared, 1, composition.cells_per_class).min())
 
 

@@ -1,4 +1,4 @@
-"""What whoever sees the published cells can tell about the hidden ones: the exact interval of each.
+"""What a reader of the published cells can tell about the hidden ones: the exact interval of each.
 
 The attacker knows every published cell, all the equations of groups and totals, and that nothing is negative. The
 values a hidden cell can have are then those between two optima of a linear program over the hidden cells; HiGHS finds

@@ -120,7 +120,7 @@ def wildcard_composition(
 ) -> Composition:
     """What each class may be made of. Classes overlap, so the totals are those of the table, not of the classes.
 
-    `person` says whose each row is, where somebody may have several.
+    `person` says whose each row is, where a person may have several.
     """
     class_of, target, source = wildcard_classes(quasi_identifiers, count)
     classes = int(class_of.max()) + 1

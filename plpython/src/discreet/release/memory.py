@@ -20,7 +20,7 @@ from discreet.release.tree import Tree
 class Published:
     """A release: what it promises, how it is made, and the labels and sizes of its classes (none for a view).
 
-    Sizes are rows, as everybody sees them; the promise is about people, where `unit` names a column that tells them.
+    Sizes are rows, as every reader sees them; the promise is about people, where `unit` names a column that tells them.
     """
 
     release: str
@@ -130,7 +130,7 @@ def _members(number: Ints, many: int) -> Ints:
 def _viewed(
     published: Published, chosen: list[Column], sensitive: Ints, count: Ints, people: People | None
 ) -> tuple[Ints, Published]:
-    """The view as it is now. With a unit it shows no row that is nobody's."""
+    """The view as it is now. With a unit it shows no row without a person."""
     shown = np.arange(len(count)) if people is None else np.flatnonzero(people.weight)
     codes = [column.codes[shown] for column in chosen]
     number, many = numbered(codes)

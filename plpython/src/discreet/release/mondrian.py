@@ -112,8 +112,8 @@ def _cuts(
 def _medians(claim: Claim, count: Ints, value: Ints, rows: Ints, part: Ints, parts: int) -> tuple[Ints, Flags]:
     """The code after which each part is cut most evenly, and whether both halves then have k rows.
 
-    If the most even cut does not leave k rows on both sides, no other does. Where somebody may be in several rows,
-    `count` has everybody in each, and the halves are looked at once more.
+    If the most even cut does not leave k rows on both sides, no other does. Where a person may be in several rows,
+    `count` has each person in each of them, and the halves are checked again.
     """
     order = np.argsort(part * (int(value.max()) + 1) + value, kind="stable")
     value, part, weight = value[order], part[order], count[rows[order]]

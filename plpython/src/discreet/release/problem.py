@@ -97,7 +97,7 @@ class Table:
         return None
 
     def sharing(self, claim: Claim) -> str | None:
-        """Why the whole table misses l, as one class, if so: somebody has many values, but one of them all have."""
+        """Why the whole table misses l, as one class, if so: some have many values, but one value all people have."""
         if claim.l is None:
             return None
         together = Composition.of(0 * self.sensitive, 1, self.sensitive, self.count, self.values, self.people)

@@ -1,4 +1,4 @@
-"""A cross table as it was published, with margins and hidden cells, to be audited by whoever has it."""
+"""A cross table as it was published, with margins and hidden cells, to be audited by any reader."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Disclosure risk of a table, from the sizes of its classes: who could be found again in it.
 
 The three attackers are those of El Emam and Dankar, Protecting Privacy Using k-Anonymity (JAMIA 2008): the prosecutor
-knows that somebody is in the table, the journalist looks for anybody, the marketer for as many as possible.
+knows that a person is in the table, the journalist looks for any person, the marketer for as many as possible.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_COMBINATIONS = 1023
 class Crowds:
     """Among how many each class of rows is: itself, or more where NULL may be anything; `members` are its own.
 
-    Both count rows, or people; somebody with rows in several classes counts in each.
+    Both count rows, or people; a person with rows in several classes counts in each.
     """
 
     class_of: Ints
@@ -201,7 +201,7 @@ def special_uniques(
 
     Elliot, Manning, Ford: A Computational Algorithm for Handling the Special Uniques Problem (2002). A row that few
     columns single out is easier to find than one that takes all of them. `person` says whose each row is, where
-    somebody may have several; then people are counted.
+    a person may have several; then people are counted.
     """
     narrower: dict[tuple[int, ...], Flags] = {}
     current: dict[tuple[int, ...], Flags] = {}

@@ -1,9 +1,9 @@
 """The text of a rule: one truth value over the columns of one row, made of PostgreSQL's own functions.
 
-A rule is evaluated in the name of whoever writes to the table. So it may hold nothing that somebody else could give
+A rule is evaluated as the role that writes to the table. So it may hold nothing that another role could give
 another meaning later, and nothing that acts: the node types below are all there are, names without a schema are those
 of pg_catalog, and functions pass `FunctionCheck`. What PostgreSQL made of the text is checked again when it is in place
-(server/rules.py), since casts that are not written may be anybody's.
+(server/rules.py), since implicit casts may run code of any role.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def multilevel_limit(name: str, view: str, function: str, predicate: Predicate, 
 
 
 def created(function: str, security: str, body: str) -> str:
-    # fails where somebody has planted a function of that name, which would stay theirs
+    # fails where a planted function has that name, which would stay with its owner
     return (
         f"CREATE FUNCTION {function}()\nRETURNS trigger\nLANGUAGE plpgsql\nSECURITY {security}\n"
         f"SET search_path = pg_catalog, pg_temp\nAS {literal(body)}"

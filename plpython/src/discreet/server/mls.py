@@ -225,7 +225,7 @@ def create(plpy: Plpy, table: Table, base: int) -> None:
 
 
 def create_functions(plpy: Plpy, table: Table, owner: str, create: str) -> None:
-    """`create`: CREATE, which fails where somebody has planted a function of that name, or CREATE OR REPLACE."""
+    """`create`: CREATE, which fails where a planted function has that name, or CREATE OR REPLACE."""
     # the bodies of functions are theirs to check when they run
     for statement in triggers.functions(table):
         plpy.execute(f"{create} {statement}")
@@ -237,7 +237,7 @@ def create_functions(plpy: Plpy, table: Table, owner: str, create: str) -> None:
 
 
 def grant(plpy: Plpy, table: Table, privileges: list[SqlValue]) -> None:
-    """The view gets the grants of the table, and the table loses them. Whoever reads a column reads its labels."""
+    """The view gets the grants of the table, and the table loses them. A role that reads a column reads its labels."""
     plpy.execute(f"REVOKE ALL ON {table.base} FROM PUBLIC")
     for each in privileges:
         plpy.execute(f"REVOKE ALL ON {table.base} FROM {each['grantee']}")
@@ -261,7 +261,7 @@ def named_table(plpy: Plpy, relation: str | None) -> Table:
 
 
 def owned_table(plpy: Plpy, relation: str | None) -> tuple[Table, SqlValue]:
-    """A multilevel table of the caller's own, a curator, or of anybody, for a superuser."""
+    """A multilevel table that the caller, a curator, owns; for a superuser, any."""
     caller = require_curator(DatabaseCatalog(plpy))
     table = named_table(plpy, relation)
     row = run(

@@ -1,7 +1,7 @@
 """Code that runs when a row of a multilevel table is written, compared or read, and whose it is.
 
 The triggers of its view and the acts of officers run with the rights of the extension. So all of this code belongs to
-superusers, and calls nothing that runs SQL from a string, whose names nobody has looked at.
+superusers, and calls nothing that runs SQL from a string, whose names were not checked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Expressions that give a label: checked as rules of integrity are, since they run in the name of whoever writes."""
+"""Expressions that give a label: checked as rules of integrity are, since they run as the role that writes."""
 
 from __future__ import annotations
 

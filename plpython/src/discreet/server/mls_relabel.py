@@ -66,7 +66,9 @@ def hold(plpy: Plpy, table: Table, meant: str, label: int) -> None:
     """Finds the rows that are meant, and keeps others from changing them: what is copied is what was committed last."""
     known = lattice(plpy)
     if known is not None and dominates(label, known.top):
-        plpy.execute(f"LOCK TABLE {table.base} IN SHARE ROW EXCLUSIVE MODE")  # nobody is above who would be waited for
+        plpy.execute(
+            f"LOCK TABLE {table.base} IN SHARE ROW EXCLUSIVE MODE"
+        )  # no session is above that this would wait for
     plpy.execute(relabelling.begun())
     plpy.execute(relabelling.affected(table, meant))
     for _ in range(MOST_ROUNDS):

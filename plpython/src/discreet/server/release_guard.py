@@ -194,7 +194,7 @@ def create_view(
     plpy: Plpy, target: str, table: Readable, keys: list[str], k: int, sensitive: str | None, l_wanted: int | None,
     keep: Sequence[str], unit: str | None,
 ) -> None:  # fmt: skip
-    """Window functions count each class whenever somebody reads: what the view shows is right as the data changes."""
+    """Window functions count each class at each reading: what the view shows is right as the data changes."""
     named = [*keys, *([sensitive] if sensitive else []), *keep]
     inner = ", ".join(f"{identifier(name)} AS c{place}" for place, name in enumerate(named))
     part = "PARTITION BY " + ", ".join(f"c{place}" for place in range(len(keys)))
@@ -204,7 +204,7 @@ def create_view(
         rows = f"SELECT {inner} FROM {table.name}"
         counts.append(f"count(*) OVER ({part}) AS size")
     else:
-        # a row without a person could be anybody's
+        # a row without a person could belong to any person
         rows = f"SELECT {inner}, {identifier(unit)} AS u FROM {table.name} WHERE {identifier(unit)} IS NOT NULL"
         ranks.append(f"dense_rank() OVER ({part} ORDER BY u) AS person")
         counts.append(f"max(person) OVER ({part}) AS size")

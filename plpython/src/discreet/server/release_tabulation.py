@@ -187,7 +187,7 @@ def counted_people(table: Readable, keys: Sequence[str], nulls: str, unit: str) 
 
 
 def require_people(plpy: Plpy, table: Readable, unit: str) -> None:
-    """Every row is somebody's: without a name it could be anybody's, also of somebody who is counted already."""
+    """Every row has a person: a row without one could belong to a person who is counted already."""
     if plpy.execute(f"SELECT FROM {table.name} WHERE {identifier(unit)} IS NULL LIMIT 1"):
         raise InvalidParameterError(
             f"{table.name} has rows whose {identifier(unit)} is NULL", "Name a view that leaves them out."

@@ -137,7 +137,7 @@ GRANTED = ("SELECT", "INSERT", "UPDATE", "DELETE", "REFERENCES", "TRIGGER")
 
 
 def act(plpy: Plpy, oid: int, statement: str) -> int:
-    """Runs a statement in the name of who owns the table: what it calls may be anybody's."""
+    """Runs a statement as the owner of the table: it may call functions of any role."""
     return int(
         run(plpy, "SELECT discreet._as_owner(:oid::oid, :statement::text) AS rows", oid=oid, statement=statement)[0][
             "rows"
@@ -253,7 +253,7 @@ def known(plpy: Plpy, relation: str | None) -> Known:
 
 
 def locked(plpy: Plpy, relation: str | None) -> Known:
-    """The table, as it is when nobody else alters it. Its view is locked first, as by those who write it."""
+    """The table, locked against changes of its definition. Its view is locked first, as by writers."""
     found = known(plpy, relation)
     act(plpy, found.oid, f"LOCK TABLE {found.table.view} IN ACCESS EXCLUSIVE MODE")
     found = known(plpy, relation)

@@ -1,1 +1,1 @@
-"""Synthetic tables: rows that are nobody's, drawn from a model of private measurements."""
+"""Synthetic tables: rows that belong to no real person, drawn from a model of private measurements."""

@@ -29,7 +29,7 @@ FINAL_CLOSE = 0.5
 FINAL_ENOUGH = 1e-2
 UNREAD = -1
 # the attribute of a column that holds the person's key, and of one that holds that of the row's parent; without a
-# table of parents everybody has one, with the number of the person
+# table of parents every person has one, with the number of the person
 PERSON, PARENT = -1, -2
 
 
@@ -120,7 +120,7 @@ class Fitting:
         return packed({"rows": self.before + len(drawn[0])})
 
     def do_visits(self, message: dict[str, Json], arrays: list[Array]) -> bytes:
-        """Draws the rows of another part, for everybody as many as the person's own attribute says.
+        """Draws the rows of another part, for each person as many as the person's own attribute says.
 
         `parent`: the part with one of whose rows each is to be, of the same person; who has none there has none here.
         """

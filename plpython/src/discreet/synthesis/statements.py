@@ -105,7 +105,7 @@ class Coded:
 
 @dataclass(frozen=True)
 class Counted:
-    """How many rows a person has in another table, at most `most`; `least` is 1 where nobody has none."""
+    """How many rows a person has in another table, at most `most`; `least` is 1 where every person has one."""
 
     source: SourceTable
     most: int

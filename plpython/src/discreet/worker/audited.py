@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # numpy, which only they need
 
 @dataclass(frozen=True)
 class Found:
-    """What the native statement found, before anybody may see it; `known`: the people whom it was told to leave out."""
+    """What the native statement found, before the decision; `known`: the people whom it was told to leave out."""
 
     everybody: int
     rows: Rows

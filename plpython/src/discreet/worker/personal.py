@@ -1,4 +1,4 @@
-"""Policy 'personal': people pay for themselves, and whoever cannot pay takes no part."""
+"""Policy 'personal': people pay for themselves, and those who cannot pay take no part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the native statements of a question: the exact totals of every group, which nobody sees before noise."""
+"""Runs the native statements of a question: the exact totals of every group, which no session sees before noise."""
 
 from __future__ import annotations
 
