@@ -101,12 +101,13 @@ begin_tally(MemoryContext context, const int32 *from, int numbers)
 static Tally *
 tally_of_specification(FunctionCallInfo fcinfo, MemoryContext context)
 {
-	ArrayType  *specification = PG_GETARG_ARRAYTYPE_P(1);
-	int			numbers = ArrayGetNItems(ARR_NDIM(specification), ARR_DIMS(specification));
+	ArrayType  *specification = PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1);
+	int			numbers;
 	Tally	   *tally;
 
-	if (ARR_HASNULL(specification) || ARR_ELEMTYPE(specification) != INT4OID)
+	if (specification == NULL || ARR_HASNULL(specification) || ARR_ELEMTYPE(specification) != INT4OID)
 		elog(ERROR, "the specification of the marginals is not valid");
+	numbers = ArrayGetNItems(ARR_NDIM(specification), ARR_DIMS(specification));
 	tally = begin_tally(context, (const int32 *) ARR_DATA_PTR(specification), numbers);
 	if (tally->attributes != PG_NARGS() - 2)
 		elog(ERROR, "a row has %d codes, and %d are expected", PG_NARGS() - 2, tally->attributes);

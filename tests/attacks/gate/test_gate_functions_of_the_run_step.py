@@ -29,6 +29,7 @@ CALLS = {
     "no kind": "SELECT discreet._people(n, 1::int8, 1, 1, 1, NULL, n::int8) FROM extra.big",
     "no scale": "SELECT discreet._on_grid(n, -20000, 0, 1) FROM extra.big",
     "no version": "SELECT discreet._person(n, 0::oid, '0'::xid, NULL::tid, 1) FROM extra.big",
+    "no marginals": "SELECT discreet._synthesis_count(NULL, n) FROM extra.big",
     "text": "SELECT discreet._text(ROW(n, 'x', ARRAY[n])) FROM extra.big",
 }
 
