@@ -203,6 +203,26 @@ begin_labels_of_workers(QueryDesc *query)
 	(void) begin_reading_of(query);
 }
 
+/* Its actions would not tell the trigger which columns they set. Views around a multilevel table hand them down to it. */
+static void
+refuse_merge(PlannedStmt *statement, Plan *plan)
+{
+	ListCell   *cell;
+
+	if (plan == NULL || !IsA(plan, ModifyTable) || ((ModifyTable *) plan)->operation != CMD_MERGE)
+		return;
+	foreach(cell, ((ModifyTable *) plan)->resultRelations)
+	{
+		Oid			relation = rt_fetch(lfirst_int(cell), statement->rtable)->relid;
+
+		if (list_member_oid(multilevel_relations(false), relation))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("MERGE is not supported on multilevel table %s", get_rel_name(relation)),
+					 errhint("SELECT discreet.mls_upsert('%s', '{…}') inserts or updates.", get_rel_name(relation))));
+	}
+}
+
 /*
  * Before a statement starts; tells whether it reads what has labels. Before a multilevel table is read, the session's
  * label must be good, and is remembered as read. The view would ask for the label only when there is a row to look at, and
@@ -214,6 +234,9 @@ begin_labels(QueryDesc *query, int flags)
 	bool		reads = !(flags & EXEC_FLAG_EXPLAIN_ONLY) && begin_reading_of(query);
 	ListCell   *cell;
 
+	refuse_merge(query->plannedstmt, query->plannedstmt->planTree);
+	foreach(cell, query->plannedstmt->subplans)
+		refuse_merge(query->plannedstmt, (Plan *) lfirst(cell));
 	if (reads && query->plannedstmt->parallelModeNeeded)
 		watch_runs();
 

@@ -4,6 +4,7 @@ import psycopg
 import pytest
 from tests.attacks.target import ASK, PRICE, Target
 from tests.databases import Connection
+from tests.versions import FORCE_WORKERS
 
 EAGER = """
     SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
@@ -25,7 +26,7 @@ def aggregate_below_gather(plan: str) -> bool:
 
 @pytest.mark.parametrize("question", [ASK, BY_DEPT], ids=["plain", "grouped"])
 def test_forced_gather_above_the_aggregate_is_paid_once(target: Target, mallory: Connection, question: str) -> None:
-    mallory.execute("SET force_parallel_mode = on")
+    mallory.execute(FORCE_WORKERS)
     assert aggregate_below_gather(plan_of(mallory, question))
     with target.costs(PRICE):
         rows = mallory.execute(question).fetchall()
@@ -36,7 +37,7 @@ def test_forced_gather_above_the_aggregate_is_paid_once(target: Target, mallory:
 def test_aggregates_below_parallel_append_are_drawn_once_each(target: Target, mallory: Connection) -> None:
     """Two groupings, which workers could compute side by side."""
     mallory.execute(EAGER)
-    mallory.execute("SET enable_hashagg = off; SET enable_sort = on; SET force_parallel_mode = on")
+    mallory.execute(f"SET enable_hashagg = off; SET enable_sort = on; {FORCE_WORKERS}")
     question = f"SELECT * FROM ({BY_DEPT} UNION ALL {BY_DEPT}) both_of_them"
     assert "Gather" in plan_of(mallory, question)
     with target.costs(2 * PRICE):
@@ -91,7 +92,7 @@ def test_function_that_claims_to_be_parallel_safe_gets_no_answer_in_a_worker(tar
 
 def test_serial_plan_of_the_same_statement_still_uses_no_worker_for_noise(target: Target, mallory: Connection) -> None:
     """A prepared statement whose plan was made parallel, run again and again: each run is one charge."""
-    mallory.execute("SET force_parallel_mode = on; SET plan_cache_mode = force_generic_plan")
+    mallory.execute(f"{FORCE_WORKERS}; SET plan_cache_mode = force_generic_plan")
     mallory.execute(f"PREPARE question AS {ASK}")
     with target.costs(6 * PRICE):
         answers = [mallory.execute("EXECUTE question").fetchone() for _ in range(6)]

@@ -5,6 +5,7 @@ from tests.attacks.gate.asking import FEW, NAIVE_GATE, ask
 from tests.attacks.target import Target
 from tests.databases import Connection
 from tests.messages import refused
+from tests.versions import since
 
 
 def test_it_tells_of_a_naive_design(target: Target) -> None:
@@ -15,7 +16,10 @@ def test_it_tells_of_a_naive_design(target: Target) -> None:
     assert "Buffers" in str(told.fetchall())
 
 
-@pytest.mark.parametrize("options", ["ANALYZE", "ANALYZE, FORMAT JSON, TIMING OFF", "ANALYZE, BUFFERS"])
+SERIALIZED = pytest.param("ANALYZE, SERIALIZE, MEMORY", marks=since(17))
+
+
+@pytest.mark.parametrize("options", ["ANALYZE", "ANALYZE, FORMAT JSON, TIMING OFF", "ANALYZE, BUFFERS", SERIALIZED])
 def test_explain_analyze_of_a_question_is_refused(gated: Target, blind: Connection, options: str) -> None:
     """Buffers that were read, and temporary files that were written, depend on the rows."""
     spent = gated.admin.execute("SELECT sum(epsilon_spent) FROM discreet.budget_status").fetchall()

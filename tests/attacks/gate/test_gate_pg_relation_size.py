@@ -26,6 +26,8 @@ LATER = [
     pytest.param("reads FROM pg_stat_get_io()", marks=since(16)),
     pytest.param("reads FROM pg_stat_get_backend_io(pg_backend_pid())", marks=since(18)),
     pytest.param("* FROM pg_available_wal_summaries()", marks=since(17)),
+    pytest.param("* FROM pg_wal_summary_contents(1, '0/0', '0/1000000')", marks=since(17)),
+    pytest.param("* FROM pg_get_wal_summarizer_state()", marks=since(17)),
 ]
 
 

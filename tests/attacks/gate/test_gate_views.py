@@ -7,15 +7,17 @@ import pytest
 from tests.attacks.gate.asking import how_it_ends
 from tests.attacks.target import Target
 from tests.databases import Connection
+from tests.versions import before
 
 VIEWS = [
     ("CREATE VIEW extra.other AS SELECT * FROM hr.person", "answer"),
     ("CREATE VIEW extra.other WITH (security_barrier) AS SELECT salary FROM hr.person WHERE id = 7", "DP002"),
     ("CREATE VIEW extra.other WITH (security_invoker) AS SELECT id, salary FROM hr.person", "answer"),
-    (
+    pytest.param(
         'CREATE TABLE extra.other (LIKE hr.person); CREATE RULE "_RETURN" AS ON SELECT TO extra.other'
         " DO INSTEAD SELECT * FROM hr.person",
         "answer",
+        marks=before(16),
     ),
     ("CREATE VIEW extra.other AS SELECT p.* FROM hr.person p, generate_series(1, p.id)", "DP001"),
 ]

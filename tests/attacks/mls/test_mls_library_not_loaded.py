@@ -5,6 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 from tests.databases import throw_away_cluster
+from tests.versions import FORCE_WORKERS
 
 BUILD = """
     SET client_min_messages = warning;
@@ -41,5 +42,5 @@ def test_no_statement_of_such_a_session_reaches_a_multilevel_table() -> None:
         cluster.start()
         with psycopg.connect(cluster.dsn(user="mls_late"), autocommit=True) as session:
             session.execute(WRITE)
-            session.execute("SET max_parallel_workers_per_gather = 2; SET force_parallel_mode = on")
+            session.execute(f"SET max_parallel_workers_per_gather = 2; {FORCE_WORKERS}")
             assert sorted(session.execute(READ).fetchall()) == [("Brown", None), ("Smith", 1)]

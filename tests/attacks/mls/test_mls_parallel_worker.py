@@ -7,11 +7,12 @@ import psycopg
 import pytest
 from tests.attacks.mls.levels import Levels
 from tests.databases import Connection
+from tests.versions import FORCE_WORKERS
 
-READER = """
+READER = f"""
     CREATE FUNCTION pg_temp.told() RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE AS
-    $$ BEGIN RETURN (SELECT {what}); END $$;
-    SET force_parallel_mode = on;
+    $$ BEGIN RETURN (SELECT {{what}}); END $$;
+    {FORCE_WORKERS};
 """
 PERF = "perf FROM public.employee WHERE name = 'Smith' AND perf IS NOT NULL"
 LEDGER = "count(*) FROM discreet.budget_status"
@@ -41,7 +42,7 @@ def test_a_function_that_is_not_for_workers_keeps_the_session_at_its_label(high:
 
 
 def test_workers_of_a_statement_that_names_the_table_read_it(levels: Levels, high: Connection) -> None:
-    high.execute("SET force_parallel_mode = on; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0")
+    high.execute(f"{FORCE_WORKERS}; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0")
     assert high.execute("SELECT count(*) FROM employee").fetchall() == [(2,)]
     high.execute(READER.format(what=PERF))
     assert high.execute("SELECT DISTINCT pg_temp.told() FROM employee").fetchall() == [("Fair",)]
@@ -89,7 +90,7 @@ def test_a_portal_that_is_run_at_another_label_than_it_was_bound_is_remembered(l
     """Bound at U; its workers begin when it is run, at S."""
     wire = Wire(levels, "mls_high")
     secret = "SELECT perf FROM employee WHERE name = 'Smith' AND perf_label = 'S'"
-    for statement in ("SET discreet.level = 'U'", "SET force_parallel_mode = on", "BEGIN"):
+    for statement in ("SET discreet.level = 'U'", FORCE_WORKERS, "BEGIN"):
         wire.told(query(statement))
     wire.told(
         message(b"P", b"\0" + secret.encode() + b"\0\0\0"), message(b"B", b"late\0\0" + bytes(6)), message(b"S", b"")

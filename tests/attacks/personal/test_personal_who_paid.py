@@ -3,6 +3,7 @@
 import psycopg
 import pytest
 from tests.messages import notices
+from tests.versions import FORCE_WORKERS
 from tests.village import Village
 
 DENIED = (psycopg.errors.InsufficientPrivilege, psycopg.errors.InvalidParameterValue)
@@ -34,7 +35,7 @@ def test_after_a_question_nothing_is_left_to_look_at(village: Village, statement
 
 def test_a_worker_forced_on_a_statement_knows_nothing_either(village: Village) -> None:
     village.ask("SELECT count(*) FROM person WHERE age > 18")
-    village.nora.execute("SET force_parallel_mode = on")
+    village.nora.execute(FORCE_WORKERS)
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         village.nora.execute("SELECT discreet._personal_paid('ann'::text)")
 
