@@ -33,7 +33,7 @@ catalog_version(void)
 {
 	/* roles, schemas, functions, types and their like; all else belongs to a relation */
 	static const int caches[] = {
-		AUTHOID, AUTHMEMROLEMEM, NAMESPACEOID, PROCOID, OPEROID, TYPEOID, COLLOID, CONSTROID, RELOID, ATTNUM, RULERELNAME,
+		AUTHOID, AUTHMEMROLEMEM, NAMESPACEOID, PROCOID, OPEROID, TYPEOID, ENUMOID, COLLOID, CONSTROID, RELOID, ATTNUM, RULERELNAME,
 		INDEXRELID, DATABASEOID
 	};
 	static bool watched = false;

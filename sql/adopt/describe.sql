@@ -7,8 +7,6 @@ STABLE
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-SET DateStyle = 'ISO, YMD'
-SET TimeZone = 'UTC'
 SET jit = off
 AS $plpgsql$
 BEGIN
@@ -30,30 +28,22 @@ BEGIN
             UNION
             SELECT b.type, t.typbasetype FROM below b JOIN pg_type t ON t.oid = b.base AND t.typtype = 'd'),
         typed AS (
-            SELECT b.type, format_type(t.oid, -1) AS base_type, t.oid < 16384 AND t.typtype IN ('b', 'r', 'm') AS built_in,
-                   CASE t.typtype WHEN 'e' THEN
-                       ARRAY(SELECT e.enumlabel::text FROM pg_enum e WHERE e.enumtypid = t.oid ORDER BY e.enumsortorder) END AS labels,
-                   ARRAY(SELECT pg_get_expr(k.conbin, 0) FROM below d JOIN pg_constraint k ON k.contypid = d.base
-                         WHERE d.type = b.type AND k.contype = 'c' AND k.convalidated
-                           AND coalesce((to_jsonb(k)->>'conenforced')::boolean, true) ORDER BY k.conname) AS checks
+            SELECT b.type, format_type(t.oid, -1) AS base_type, t.oid < 16384 AND t.typtype IN ('b', 'r', 'm') AS built_in
             FROM below b JOIN pg_type t ON t.oid = b.base AND t.typtype <> 'd')
         SELECT coalesce(jsonb_agg(jsonb_build_object(
             'schema', c.nspname, 'name', c.relname, 'owned', c.owned, 'comment', obj_description(c.oid, 'pg_class'),
             'columns', (
                 SELECT coalesce(jsonb_agg(jsonb_build_object(
                     'name', a.attname, 'type', t.base_type, 'written_type', format_type(a.atttypid, a.atttypmod),
-                    'built_in', t.built_in, 'labels', t.labels, 'checks', t.checks, 'not_null', discreet._never_null(a),
+                    'built_in', t.built_in, 'labels', w.labels, 'checks', coalesce(w.checks, '{}'), 'not_null', discreet._never_null(a),
                     'comment', col_description(c.oid, a.attnum),
                     'declared', EXISTS (SELECT FROM discreet._protected_column p WHERE p.relation = c.oid AND p.attnum = a.attnum
                                         AND (p.visibility = 'hidden' OR p.lower IS NOT NULL OR p.categories IS NOT NULL
                                              OR p.visibility = 'public')))
                     ORDER BY a.attnum), '[]')
                 FROM pg_attribute a JOIN typed t ON t.type = a.atttypid
+                LEFT JOIN discreet._constrained_columns(c.oid) w ON w.attnum = a.attnum
                 WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
-            'checks', (
-                SELECT coalesce(jsonb_agg(pg_get_expr(k.conbin, k.conrelid) ORDER BY k.conname), '[]') FROM pg_constraint k
-                WHERE k.conrelid = c.oid AND k.contype = 'c' AND k.convalidated AND NOT k.connoinherit
-                  AND coalesce((to_jsonb(k)->>'conenforced')::boolean, true)),
             'unique', (
                 SELECT coalesce(jsonb_agg(DISTINCT a.attname ORDER BY a.attname), '[]')
                 FROM pg_index i JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]

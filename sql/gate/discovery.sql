@@ -147,13 +147,15 @@ ROWS 200
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT p.relation AS table_name, a.attname AS column_name, format_type(a.atttypid, a.atttypmod) AS type, p.dataset, p.policy,
-           discreet._bound_text(c.lower, a.atttypid) AS lower, discreet._bound_text(c.upper, a.atttypid) AS upper, c.categories, c.others,
+           discreet._bound_text(coalesce(c.lower, said.lower), a.atttypid) AS lower,
+           discreet._bound_text(coalesce(c.upper, said.upper), a.atttypid) AS upper,
+           coalesce(c.categories, said.categories) AS categories, c.others,
            CASE WHEN p.policy = 'public' THEN 'anything'
                 WHEN a.attnum = p.unit_attnum AND p.parent IS NULL THEN 'count(DISTINCT), joins: names the person'
                 WHEN EXISTS (SELECT FROM discreet._unique_combinations(p.relation) u WHERE u.columns = ARRAY[a.attname])
                      THEN 'count(DISTINCT), joins: unique'
-                WHEN c.categories IS NOT NULL OR a.atttypid = 'bool'::regtype THEN 'filters, GROUP BY'
-                WHEN c.lower IS NOT NULL THEN 'sum, avg, quantiles, filters, GROUP BY with delta'
+                WHEN coalesce(c.categories, said.categories) IS NOT NULL OR a.atttypid = 'bool'::regtype THEN 'filters, GROUP BY'
+                WHEN coalesce(c.lower, said.lower) IS NOT NULL THEN 'sum, avg, quantiles, filters, GROUP BY with delta'
                 WHEN t.typcategory = 'N' THEN 'filters, GROUP BY with delta; sums need bounds'
                 ELSE 'filters, GROUP BY with delta' END AS can_be_asked,
            col_description(p.relation, a.attnum) AS comment
@@ -162,6 +164,14 @@ AS $sql$
     JOIN pg_attribute a ON a.attrelid = p.relation AND a.attnum > 0 AND NOT a.attisdropped
     JOIN pg_type t ON t.oid = a.atttypid
     LEFT JOIN discreet._protected_column c ON c.relation = p.relation AND c.attnum = a.attnum
+    -- where nothing is declared, type and CHECKs are; not of what names people
+    LEFT JOIN LATERAL (
+        SELECT i.lower::numeric, i.upper::numeric, i.categories
+        FROM (SELECT w.labels, w.checks FROM discreet._constrained_columns(p.relation) w
+              WHERE w.attnum = a.attnum AND p.policy <> 'public' AND a.attnum <> p.unit_attnum
+                AND NOT EXISTS (SELECT FROM discreet._unique_combinations(p.relation) u WHERE u.columns = ARRAY[a.attname])
+              OFFSET 0) w
+             CROSS JOIN discreet._implied(discreet._base_type(a.atttypid, a.attcollation), w.labels, w.checks) i) said ON true
     CROSS JOIN (SELECT discreet._caller() AS role) asker
     WHERE c.visibility IS DISTINCT FROM 'hidden'
       AND (pg_has_role(asker.role, k.relowner, 'USAGE')

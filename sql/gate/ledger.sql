@@ -39,6 +39,7 @@ BEGIN
             SELECT jsonb_agg(jsonb_build_object(
                 'name', a.attname, 'type', discreet._base_type(a.atttypid, a.attcollation),
                 'lower', c.lower::text, 'upper', c.upper::text, 'categories', to_jsonb(c.categories), 'others', c.others,
+                'labels', to_jsonb(w.labels), 'checks', to_jsonb(w.checks),
                 -- what is computed when it is read may fail on a row
                 'hidden', coalesce(c.visibility = 'hidden', false) OR a.attgenerated = 'v', 'public', coalesce(c.visibility = 'public', false),
                 'not_null', discreet._never_null(a), 'number', a.attnum,
@@ -47,6 +48,7 @@ BEGIN
             FROM pg_attribute a
             LEFT JOIN discreet._protected_table p ON p.relation = k.oid
             LEFT JOIN discreet._protected_column c ON c.relation = k.oid AND c.attnum = a.attnum AND c.column_name = a.attname
+            LEFT JOIN discreet._constrained_columns(k.oid) w ON w.attnum = a.attnum AND p.policy <> 'public'
             WHERE a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped),
         'files', discreet._files_of(k.oid),
         -- which table the name means, and its parts; a schema that was renamed and renamed back has another version

@@ -162,6 +162,28 @@ def test_the_catalog_for_people_says_what_can_be_asked(staging: Staging) -> None
     assert staging.ana.execute(bounds.encode()).fetchall() == [("2024-01-01", "2025-12-31")]
 
 
+def test_the_catalog_for_people_says_what_types_and_checks_declare(staging: Staging) -> None:
+    staging.admin.execute(
+        "CREATE TYPE shop.tier AS ENUM ('gold', 'tin'); CREATE DOMAIN shop.stars AS int CHECK (VALUE BETWEEN 1 AND 5);"
+        "CREATE TABLE shop.vote (customer_id int PRIMARY KEY CHECK (customer_id > 0 AND customer_id < 9), tier shop.tier,"
+        " stars shop.stars, seen date CHECK (seen >= '2024-01-01' AND seen <= '2024-12-31'), kind text"
+        " CHECK (kind IN ('a', 'b')), own text CHECK (own IN ('a', 'b')));"
+        "SELECT discreet.protect('shop.vote', 'customer_id', dataset => 'customers');"
+        "SELECT discreet.describe_column('shop.vote', 'own', categories => '{a}')"
+    )
+    rows = staging.ana.execute(
+        "SELECT column_name, lower, upper, categories, can_be_asked FROM discreet.catalog"
+        " WHERE table_name = 'shop.vote'::regclass"
+    ).fetchall()
+    said = {row[0]: row[1:] for row in rows}
+    assert said["customer_id"][:3] == (None, None, None)
+    assert said["tier"] == (None, None, ["gold", "tin"], "filters, GROUP BY")
+    assert said["stars"][:3] == ("1", "5", None)
+    assert "sum, avg" in said["stars"][3]
+    assert said["seen"][:2] == ("2024-01-01", "2024-12-31")
+    assert (said["kind"][2], said["own"][2]) == (["a", "b"], ["a"])
+
+
 def test_the_catalog_for_people_shows_nothing_of_other_datasets(staging: Staging) -> None:
     staging.admin.execute(
         "CREATE TABLE shop.staff (id int PRIMARY KEY); SELECT discreet.protect('shop.staff', 'id', epsilon => 1)"

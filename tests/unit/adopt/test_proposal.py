@@ -27,7 +27,7 @@ def table(name: str, *columns: Column, references: tuple[Reference, ...] = (), *
     held = ["id", *(column for reference in references for column in reference.columns)]
     known = {each.name for each in columns}
     made = (*(column(each) for each in dict.fromkeys(held) if each not in known), *columns)
-    return replace(Table("shop", name, made, frozenset(["id"]), (), references), **more)  # type: ignore[arg-type]
+    return replace(Table("shop", name, made, frozenset(["id"]), references), **more)  # type: ignore[arg-type]
 
 
 def tables(*listed: Table) -> Tables:
@@ -208,8 +208,8 @@ def test_types_constraints_names_and_comments_declare_columns(held: Column, said
 
 
 def test_a_listed_text_is_a_category_whatever_its_name_is() -> None:
-    held = column("file", "text")
-    found = declared(replace(table("t", held), checks=("(file = ANY (ARRAY['a'::text, 'b'::text]))",)), held)
+    held = column("file", "text", checks=("(VALUE = ANY (ARRAY['a'::text, 'b'::text]))",))
+    found = declared(table("t", held), held)
     assert found is not None
     assert found.description.categories == ("a", "b")
 
@@ -230,9 +230,9 @@ def test_words_of_names_are_found_in_every_style() -> None:
 
 def test_names_that_need_quotes_have_them() -> None:
     start = Table("My Shop", "user", (column("Id"),), frozenset(["Id"]))
-    child = Table("My Shop", "order", (column("id"), column("User")), frozenset(["id"]), (),
+    child = Table("My Shop", "order", (column("id"), column("User")), frozenset(["id"]),
                   (Reference("k", start.key, ("User",), ("Id",)),))  # fmt: skip
-    leaf = Table("My Shop", "leaf", (column("id"), column("o")), frozenset(["id"]), (),
+    leaf = Table("My Shop", "leaf", (column("id"), column("o")), frozenset(["id"]),
                  (Reference("k", child.key, ("o",), ("id",)),))  # fmt: skip
     found = proposal(tables(start, child, leaf), Person.parse('"My Shop"."user"."Id"'))
     text = "\n".join(step.statement for step in found.steps())

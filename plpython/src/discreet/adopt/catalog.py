@@ -30,7 +30,7 @@ def written(name: str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """`type`: that below all domains; `labels`: those of an enum; `checks`: of its domains, over VALUE."""
+    """`type`: that below all domains; `labels`: those of an enum; `checks`: what CHECKs say of it alone, over VALUE."""
 
     name: str
     type: str
@@ -70,13 +70,12 @@ class Protection:
 
 @dataclass(frozen=True)
 class Table:
-    """`unique`: the columns that are unique by themselves; `checks`: texts of validated CHECK constraints."""
+    """`unique`: the columns that are unique by themselves."""
 
     schema: str
     name: str
     columns: tuple[Column, ...]
     unique: frozenset[str] = frozenset()
-    checks: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
     protection: Protection | None = None
     owned: bool = True
@@ -127,7 +126,6 @@ def _table(entry: Mapping[str, Json]) -> Table:
         entry["name"],
         tuple(_column(column) for column in entry["columns"]),
         frozenset(entry["unique"]),
-        tuple(entry["checks"]),
         tuple(_reference(reference) for reference in entry["references"]),
         kept and Protection(kept["dataset"], kept["policy"], kept["unit"]),
         entry["owned"],

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from discreet.adopt.catalog import Column, Table
-from discreet.core.checks import Known, both, known_by, number
-from discreet.core.declarations import LONGEST_CATEGORY, ColumnDescription
+from discreet.core.checks import NUMBERS, TEXTS, TIMES, Known, implied, known_by
+from discreet.core.declarations import ColumnDescription
 
-NUMBERS = frozenset(["smallint", "integer", "bigint", "numeric", "real", "double precision"])
-TIMES = frozenset(["date", "timestamp without time zone", "timestamp with time zone"])
-TEXTS = frozenset(["text", "character varying", "character", "bpchar", "name"])
 # values that are rarely grouped or summed up, and that often identify a person
 OPAQUE = frozenset(["json", "jsonb", "xml", "bytea", "inet", "cidr", "macaddr", "macaddr8", "tsvector", "point", "box"])
 
@@ -82,8 +79,8 @@ def declarations(table: Table, unit: str, person_keys: frozenset[str]) -> Iterat
 
 
 def declared(table: Table, column: Column) -> Declaration | None:
-    known = known_of(table, column)
-    allowed = categories(column, known)
+    known = known_by(column.checks, column.type)
+    allowed = implied(column.type, column.labels, column.checks).categories
     if allowed is not None:
         why = f"type {column.written_type}" if known.values is None else "a CHECK lists its values"
         return Declaration(column.name, ColumnDescription(categories=allowed), why, column.type)
@@ -92,23 +89,6 @@ def declared(table: Table, column: Column) -> Declaration | None:
     if secret is not None:
         return hidden(column, secret)
     return bounded(column, known)
-
-
-def known_of(table: Table, column: Column) -> Known:
-    of_table = known_by(table.checks, column.name, column.type)
-    return both(of_table, known_by(column.checks, "value", column.type), column.type)
-
-
-def categories(column: Column, known: Known) -> tuple[str, ...] | None:
-    """The values that a column can have; those of booleans the gate knows by itself."""
-    if column.labels:
-        listed = known.values or column.labels
-        return tuple(label for label in listed if label in column.labels) or None
-    if known.values and column.built_in and column.type not in TIMES and column.type != "boolean":
-        fits = all(len(value.encode()) <= LONGEST_CATEGORY for value in known.values)
-        numeric = column.type not in NUMBERS or all(number(value, column.type) is not None for value in known.values)
-        return known.values if fits and numeric else None
-    return None
 
 
 def why_hidden(table: Table, column: Column) -> str | None:

@@ -34,6 +34,7 @@ from discreet.gate.tree import (
     Among,
     Call,
     Cast,
+    Column,
     Constant,
     Derived,
     Elements,
@@ -165,8 +166,14 @@ def values_outside(plan: Plan) -> Iterator[str]:
     for place in sorted(used):
         key = plan.grouping.keys[place]
         listed = any(isinstance(entry, Constant) and entry.declared for entry in key.domain or ())
-        if listed and key.others is None and not wants_listed(key, plan):
+        if listed and key.others is None and not is_complete(key) and not wants_listed(key, plan):
             yield f"values of {name_of(key.value)} outside its categories left out"
+
+
+def is_complete(key: Key) -> bool:
+    """Whether constraints let no value in that is none of those known."""
+    columns = [node for node in every_node([key.value]) if isinstance(node, Column)]
+    return all(column.complete for column in columns if column.domain is not None)
 
 
 def wants_listed(key: Key, plan: Plan) -> bool:

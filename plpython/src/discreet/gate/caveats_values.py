@@ -77,13 +77,32 @@ def bounds_of(measurement: Measurement) -> bool:
 def clamp_told(value: Expression, interval: Interval, met: list[Expression]) -> Iterator[str]:
     column = as_it_is(bare(value))
     limits = limits_of(column, met) if isinstance(column, Column) else None
-    if limits is not None and interval.lower <= limits.lower and limits.upper <= interval.upper:
+    if limits is not None and is_within(limits, interval):
+        return
+    if value.interval is not None and is_within(value.interval, interval) and stays_inside(value, met):
         return
     lower, upper = (bound_text(end, value) for end in (interval.lower, interval.upper))
     families = {each.family for each in every_node([value]) if isinstance(each, Column)}
     without = next((words for family, words in WITHOUT_NUMBER.items() if family in families), None)
     left_out = "" if without is None or limits is not None else f" ({without} left out)"
     yield f"values {words_of(value)} clamped to {lower}..{upper}{left_out}"
+
+
+def is_within(inner: Interval, outer: Interval) -> bool:
+    return outer.lower <= inner.lower and inner.upper <= outer.upper
+
+
+def stays_inside(value: Expression, met: list[Expression]) -> bool:
+    """Whether a value of the row is computed from columns that constraints and conditions keep within their bounds.
+
+    Then it is within the bounds that follow from these.
+    """
+    nodes = list(every_node([value]))
+    if any(isinstance(node, Within | Placed | Scalar | Released) for node in nodes):
+        return False
+    columns = [node for node in nodes if isinstance(node, Column)]
+    reached = [(limits_of(column, met), column.interval) for column in columns]
+    return all(limits is not None and own is not None and is_within(limits, own) for limits, own in reached)
 
 
 def words_of(value: Expression) -> str:

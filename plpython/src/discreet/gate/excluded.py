@@ -13,7 +13,9 @@ from dataclasses import fields, replace
 from discreet.gate.grouping import Key
 from discreet.gate.names import Listed, Source
 from discreet.gate.printer import listed, printed, rows, where
+from discreet.gate.schema import Family
 from discreet.gate.tree import (
+    TEXT,
     Column,
     Compare,
     Constant,
@@ -85,7 +87,10 @@ def leaves_others(key: Key, constants: list[Constant]) -> str:
 
 
 def with_value(key: Expression, group: Constant | None) -> Constant:
-    return Constant(None, type=key.type) if group is None else replace(group, type=key.type)
+    """The group with the type of the key; values of others are compared by their text, NULL among them."""
+    if group is not None:
+        return replace(group, type=key.type)
+    return Constant(None, type=TEXT if key.family is Family.OTHER else key.type)
 
 
 def conditions_about(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 
 from pglast import ast
@@ -199,4 +200,6 @@ def column_value(place: int, alias: str, column: Column, relation: Relation) -> 
         nullable=not column.not_null,
         others=None if column.others is None else Constant(column.others, declared=True, type=of_type, nullable=False),
         raw=column.name,
+        complete=column.complete,
+        limits=column.implied.bounds and Interval(*map(Fraction, column.implied.bounds)),
     )

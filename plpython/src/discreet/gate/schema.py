@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 
+from discreet.core.checks import Implied, implied
 from discreet.core.errors import NoAccessError, RefusedShapeError, UndefinedObjectError
 from discreet.core.syntax import Json, Node
 from discreet.gate.parse import nodes, parse
@@ -53,7 +54,8 @@ FAMILY_OF_TYPE = {
 class Column:
     """A column of a table; `identifies`: it is the unit, or unique by itself; `public`: declared so.
 
-    `others`: the group of all values outside the categories.
+    `others`: the group of all values outside the categories. `implied`: what type and CHECKs declare; no constraint lets
+    other values in, which caveats are told by, and nothing that is private.
     """
 
     name: str
@@ -66,10 +68,17 @@ class Column:
     not_null: bool = False
     number: int = 0
     others: str | None = None
+    implied: Implied = Implied()
 
     @property
     def family(self) -> Family:
         return FAMILY_OF_TYPE.get(self.type_name, Family.OTHER)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no constraint lets a value outside the categories in."""
+        values = self.implied.categories
+        return values is not None and self.categories is not None and set(values) <= set(self.categories)
 
 
 @dataclass(frozen=True)
@@ -279,13 +288,20 @@ def _relation(entry: Mapping[str, Json]) -> Relation:
 
 
 def _column(entry: Mapping[str, Json]) -> Column:
-    bounds = None
+    """What type and CHECKs say counts where nothing is declared of the column."""
+    said = Implied()
+    if not entry["identifies"]:
+        labels, checks = entry.get("labels"), entry.get("checks")
+        said = implied(entry["type"], labels and tuple(labels), tuple(checks or ()))
+    bounds = said.bounds and (Fraction(said.bounds[0]), Fraction(said.bounds[1]))
+    categories = said.categories
     if entry["lower"] is not None:
         bounds = Fraction(entry["lower"]), Fraction(entry["upper"])
-    categories = None if entry["categories"] is None else tuple(entry["categories"])
+    if entry["categories"] is not None:
+        categories = tuple(entry["categories"])
     return Column(
         entry["name"], entry["type"], bounds, categories, entry["hidden"], entry["identifies"],
-        entry["public"], entry["not_null"], entry["number"], entry["others"],
+        entry["public"], entry["not_null"], entry["number"], entry["others"], said,
     )  # fmt: skip
 
 

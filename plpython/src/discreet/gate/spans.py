@@ -63,9 +63,9 @@ def conditions_below(rows: Rows) -> Iterator[Expression]:
 
 
 def limits_of(column: Column, conditions: Iterable[Expression]) -> Interval | None:
-    """Between which constants of its type the conditions keep a column; None: on one side there is none."""
-    lower: list[Fraction] = []
-    upper: list[Fraction] = []
+    """Between which constants of its type constraints and conditions keep a column; None: on one side there is none."""
+    lower = [] if column.limits is None else [column.limits.lower]
+    upper = [] if column.limits is None else [column.limits.upper]
     for condition in conjuncts(conditions):
         if not isinstance(condition, Compare) or condition.name not in TURNED:
             continue

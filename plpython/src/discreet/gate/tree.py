@@ -250,7 +250,8 @@ def is_wide(value: Expression) -> bool:
 class Column(Expression):
     """A column of the table that stands at this place of the question; `identifies`: it names people.
 
-    `table`: the name of that table, with its schema, for messages.
+    `table`: the name of that table, with its schema, for messages. For caveats alone: `complete`: constraints let no
+    value outside the domain in, `limits`: nor outside of these.
     """
 
     place: int
@@ -259,6 +260,8 @@ class Column(Expression):
     table: str = field(default="", compare=False)
     identifies: bool = False
     is_unit: bool = False
+    complete: bool = field(default=False, compare=False)
+    limits: Interval | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from discreet.core import curation, exemption
+from discreet.core import checks, curation, exemption
 from discreet.core.declarations import ColumnDescription, Dataset, Policy, given
 from discreet.core.errors import DiscreetError
 from discreet.server.catalog import DatabaseCatalog
@@ -43,6 +43,13 @@ def sql_errors(
                 interruptible.error("an argument is nested too deeply", sqlstate="54001", hint=hint)
 
     return called
+
+
+@sql_errors
+def implied(plpy: Plpy, type_name: str, labels: list[str] | None, found: list[str]) -> list[dict[str, object]]:
+    said = checks.implied(type_name, labels and tuple(labels), tuple(found))
+    lower, upper = (None, None) if said.bounds is None else (f"{bound:f}" for bound in said.bounds)
+    return [{"lower": lower, "upper": upper, "categories": said.categories and list(said.categories)}]
 
 
 @sql_errors
