@@ -23,6 +23,8 @@ GRANT EXECUTE ON FUNCTION
     discreet.unprotect(regclass),
     discreet.grant_budget(text, regrole, numeric, numeric, boolean),
     discreet.revoke_budget(text, regrole),
+    discreet.reserve_budget(text, regrole, numeric, timestamptz),
+    discreet.release_budget(text, regrole),
     discreet.exempt_view(regclass, boolean),
     discreet.set_personal_budget(regclass, text, numeric),
     discreet.personal_status(regclass),

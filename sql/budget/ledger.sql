@@ -146,17 +146,25 @@ DECLARE
 BEGIN
     -- half of the delta of a zcdp dataset is bound in the conversion from rho; the limit that is broken comes first
     SELECT count(*) OVER () AS limits, bool_or(l.role = 0) OVER () AS capped, l.* INTO short
-    FROM (SELECT b.role::oid AS role, b.epsilon_limit, b.delta_limit, d.bound,
-                 b.amount_spent + coalesce(s.amount, 0) + $3 <= b.amount_limit AS amount_enough,
-                 b.delta_spent + coalesce(s.delta, 0) AS delta_spent,
-                 b.delta_spent + coalesce(s.delta, 0) + $4 <= b.delta_limit / d.bound AS delta_enough
-          FROM discreet._budget b
-          JOIN (SELECT d.dataset, CASE d.accounting WHEN 'zcdp' THEN 2 ELSE 1 END AS bound FROM discreet._dataset d) d USING (dataset)
-          LEFT JOIN (SELECT l.role, sum(l.amount_spent) AS amount, sum(l.delta_spent) AS delta
-                     FROM discreet._label_spent l
-                     WHERE l.dataset = $1 AND ($5 IS NULL OR l.label = $5) AND l.role = ANY ($2)
-                     GROUP BY l.role) s USING (role)
-          WHERE b.dataset = $1 AND b.granted AND b.role = ANY ($2)) l
+    FROM (SELECT l.*, l.amount_needed <= l.amount_limit AND l.delta_needed <= l.delta_limit / l.bound AS kept,
+                 l.amount_needed <= l.amount_limit - coalesce(k.amount, 0) AS amount_enough,
+                 l.delta_needed <= l.delta_limit / l.bound - coalesce(k.delta, 0) AS delta_enough
+          FROM (SELECT b.role::oid AS role, b.epsilon_limit, b.delta_limit, b.amount_limit, d.bound,
+                       b.amount_spent + coalesce(s.amount, 0) + $3 AS amount_needed,
+                       b.delta_spent + coalesce(s.delta, 0) AS delta_spent,
+                       b.delta_spent + coalesce(s.delta, 0) + $4 AS delta_needed
+                FROM discreet._budget b
+                JOIN (SELECT d.dataset, CASE d.accounting WHEN 'zcdp' THEN 2 ELSE 1 END AS bound
+                      FROM discreet._dataset d) d USING (dataset)
+                LEFT JOIN (SELECT l.role, sum(l.amount_spent) AS amount, sum(l.delta_spent) AS delta
+                           FROM discreet._label_spent l
+                           WHERE l.dataset = $1 AND ($5 IS NULL OR l.label = $5) AND l.role = ANY ($2)
+                           GROUP BY l.role) s USING (role)
+                WHERE b.dataset = $1 AND b.granted AND b.role = ANY ($2)) l
+          -- of the cap, what is kept for others is not there
+          LEFT JOIN LATERAL discreet._kept_for_others(
+              $1, $2, $5, '-infinity', l.amount_limit - l.amount_needed + $3, l.delta_limit / l.bound - l.delta_needed + $4) k
+              ON l.role = 0) l
     ORDER BY l.amount_enough AND l.delta_enough, l.role LIMIT 1;
     limits := coalesce(short.limits, 0);
     IF limits = 0 AND NOT EXISTS (SELECT FROM discreet._dataset d WHERE d.dataset = $1) THEN
@@ -171,7 +179,11 @@ BEGIN
         RETURN;
     END IF;
     payer := CASE WHEN short.role = 0 THEN format('dataset %I', $1) ELSE short.role::regrole::text END;
-    IF NOT short.amount_enough THEN
+    IF short.kept AND NOT (short.amount_enough AND short.delta_enough) THEN
+        message := format('what dataset %I has left%s is kept for other roles', $1,
+            CASE WHEN $5 IS NOT NULL THEN ' at label ' || discreet._label($5) END);
+        hint := 'View discreet.budget_status shows what is kept, and until when; a smaller epsilon costs less.';
+    ELSIF NOT short.amount_enough THEN
         message := format('the budget of %s%s is exhausted',
             CASE WHEN short.role = 0 THEN payer ELSE format('%s in dataset %I', payer, $1) END,
             CASE WHEN $5 IS NOT NULL THEN ' at label ' || discreet._label($5) END);
@@ -284,6 +296,7 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'DP003', MESSAGE = 'a limit was changed while the charge was made',
             HINT = 'Ask again.';
     END IF;
+    PERFORM discreet._spend_reserves($1, payers, label, '-infinity', all_amounts, all_deltas);
 
     SELECT c.id, c.hash INTO last_id, last_hash FROM discreet._charge c
     WHERE c.dataset = $1 AND c.label = coalesce($4, -1) ORDER BY c.id DESC LIMIT 1;

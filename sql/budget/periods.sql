@@ -206,33 +206,40 @@ AS $sql$
 $sql$;
 COMMENT ON FUNCTION discreet._period_dues(jsonb) IS 'What requests take from each period together; the lifetime is called infinity.';
 
--- discreet._period_lines: each line of a limit that requests touch: what the limit is, what is spent of it, what is due.
+-- discreet._period_lines: each line of a limit that requests touch: what the limit is, without what of it is kept for other roles,
+-- what is spent of it, what is due.
 CREATE FUNCTION discreet._period_lines(dataset text, payers oid[], requests jsonb)
 RETURNS TABLE (
     role oid, period date, forever boolean, amount_limit numeric, delta_limit numeric, amount_spent numeric, delta_spent numeric,
-    amount_due numeric, delta_due numeric)
+    amount_due numeric, delta_due numeric, amount_kept numeric, delta_kept numeric)
 LANGUAGE sql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT b.role::oid, due.period, false,
-           -- of the lifetime, a role has the part that it has of every period
-           CASE WHEN due.period < 'infinity' THEN b.amount_limit
-                WHEN b.role = 0 THEN d.lifetime_amount
-                ELSE b.amount_limit * d.lifetime_amount / cap.amount_limit END,
-           b.delta_limit / CASE d.accounting WHEN 'zcdp' THEN 2 ELSE 1 END,
-           coalesce(s.amount_spent, 0), coalesce(s.delta_spent, 0), due.amount, due.delta
-    FROM discreet._budget b
-    JOIN discreet._dataset d USING (dataset)
-    JOIN discreet._budget cap ON cap.dataset = b.dataset AND cap.role = 0
-    CROSS JOIN discreet._period_dues($3) due
-    LEFT JOIN discreet._period_spent s ON s.dataset = b.dataset AND s.role = b.role AND s.period = due.period
-    WHERE b.dataset = $1 AND b.granted AND b.role = ANY ($2) AND NOT (b.forever AND due.period < 'infinity')
+    SELECT l.role, l.period, false, l.amount_limit - coalesce(k.amount, 0), l.delta_limit - coalesce(k.delta, 0),
+           l.amount_spent, l.delta_spent, l.amount_due, l.delta_due, coalesce(k.amount, 0), coalesce(k.delta, 0)
+    FROM (SELECT b.role::oid AS role, due.period,
+                 -- of the lifetime, a role has the part that it has of every period
+                 CASE WHEN due.period < 'infinity' THEN b.amount_limit
+                      WHEN b.role = 0 THEN d.lifetime_amount
+                      ELSE b.amount_limit * d.lifetime_amount / cap.amount_limit END AS amount_limit,
+                 b.delta_limit / CASE d.accounting WHEN 'zcdp' THEN 2 ELSE 1 END AS delta_limit,
+                 coalesce(s.amount_spent, 0) AS amount_spent, coalesce(s.delta_spent, 0) AS delta_spent,
+                 due.amount AS amount_due, due.delta AS delta_due
+          FROM discreet._budget b
+          JOIN discreet._dataset d USING (dataset)
+          JOIN discreet._budget cap ON cap.dataset = b.dataset AND cap.role = 0
+          CROSS JOIN discreet._period_dues($3) due
+          LEFT JOIN discreet._period_spent s ON s.dataset = b.dataset AND s.role = b.role AND s.period = due.period
+          WHERE b.dataset = $1 AND b.granted AND b.role = ANY ($2) AND NOT (b.forever AND due.period < 'infinity')) l
+    -- of the cap, what is kept for others is not there
+    LEFT JOIN LATERAL discreet._kept_for_others(
+        $1, $2, NULL, l.period, l.amount_limit - l.amount_spent, l.delta_limit - l.delta_spent) k ON l.role = 0
     UNION ALL
     SELECT b.role::oid, NULL, true, b.amount_limit, b.delta_limit / CASE d.accounting WHEN 'zcdp' THEN 2 ELSE 1 END,
-           b.amount_spent, b.delta_spent, due.amount, due.delta
+           b.amount_spent, b.delta_spent, due.amount, due.delta, 0, 0
     FROM discreet._budget b JOIN discreet._dataset d USING (dataset)
     CROSS JOIN (SELECT sum((r->>'amount')::numeric), sum((r->>'delta')::numeric) FROM jsonb_array_elements($3) r) AS due(amount, delta)
     WHERE b.dataset = $1 AND b.granted AND b.role = ANY ($2) AND b.forever
@@ -292,7 +299,9 @@ BEGIN
     END IF;
     -- the dataset's own cap comes first, then the limit that most periods break
     SELECT l.role, l.forever, bool_and(l.amount_spent + l.amount_due <= l.amount_limit) AS amount_enough,
-           l.period = 'infinity' AS lifetime, max(l.delta_limit) AS delta_limit, max(l.delta_due) AS delta_due
+           l.period = 'infinity' AS lifetime, max(l.delta_limit) AS delta_limit, max(l.delta_due) AS delta_due,
+           bool_and(l.amount_spent + l.amount_due <= l.amount_limit + l.amount_kept
+                    AND l.delta_spent + l.delta_due <= l.delta_limit + l.delta_kept) AS kept
     INTO short
     FROM discreet._period_lines($1, $2, $3) l
     WHERE NOT (l.amount_spent + l.amount_due <= l.amount_limit AND l.delta_spent + l.delta_due <= l.delta_limit)
@@ -309,7 +318,8 @@ BEGIN
         RETURN;
     END IF;
     IF short.lifetime THEN
-        message := format(CASE WHEN short.amount_enough THEN 'the delta of %s for tables without a time is exhausted'
+        message := format(CASE WHEN short.kept THEN 'what %s has left for tables without a time is kept for other roles'
+                               WHEN short.amount_enough THEN 'the delta of %s for tables without a time is exhausted'
                                ELSE 'the budget of %s for tables without a time is exhausted' END, payer);
         hint := 'Ask about tables with a time alone, or about fewer periods: each of them counts.';
         RETURN;
@@ -321,7 +331,8 @@ BEGIN
       AND NOT (l.amount_spent + l.amount_due <= l.amount_limit AND l.delta_spent + l.delta_due <= l.delta_limit);
     dry := ARRAY(SELECT DISTINCT p FROM unnest(dry) p ORDER BY p);
     message := format(
-        CASE WHEN short.amount_enough THEN 'this question needs delta %3$s for groups that are not declared, which %1$s has not left in %2$s'
+        CASE WHEN short.kept THEN 'what %1$s has left in %2$s is kept for other roles'
+             WHEN short.amount_enough THEN 'this question needs delta %3$s for groups that are not declared, which %1$s has not left in %2$s'
              ELSE 'the budget of %1$s is exhausted in %2$s' END,
         payer,
         array_to_string(ARRAY(SELECT discreet._period_name(p) FROM unnest(dry[1:3]) p), ', ')
@@ -353,7 +364,9 @@ BEGIN
             END IF;
         END LOOP;
     END IF;
-    hint := CASE WHEN begins IS NULL THEN 'A smaller epsilon costs less.'
+    hint := CASE WHEN begins IS NULL AND short.kept THEN
+                     'View discreet.budget_status shows what is kept, and until when; a smaller epsilon costs less.'
+                 WHEN begins IS NULL THEN 'A smaller epsilon costs less.'
                  ELSE format('There is enough left from %s to before %s: compare the time with these dates, or ask with a smaller epsilon.',
                              discreet._period_name(begins), discreet._period_name(ends)) END;
 END
@@ -407,6 +420,8 @@ BEGIN
     WHERE b.dataset = people AND b.granted AND b.role = ANY (payers)
     ON CONFLICT (role, dataset, period) DO UPDATE SET
         amount_spent = s.amount_spent + excluded.amount_spent, delta_spent = s.delta_spent + excluded.delta_spent;
+    PERFORM discreet._spend_reserves(people, payers, NULL, due.period, due.amount, due.delta)
+    FROM discreet._period_dues(jsonb_build_array(request)) due;
     UPDATE discreet._budget b
     SET amount_spent = b.amount_spent + (request->>'amount')::numeric, delta_spent = b.delta_spent + (request->>'delta')::numeric
     WHERE b.dataset = people AND b.granted AND b.role = ANY (payers);

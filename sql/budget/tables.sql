@@ -40,6 +40,31 @@ CREATE TABLE discreet._period_spent (
 );
 COMMENT ON TABLE discreet._period_spent IS 'What is spent of the limits of a dataset in each of its periods.';
 
+-- Parts of a dataset's cap that are kept for roles until a moment, of each period and label: amount, and the same part of delta.
+CREATE TABLE discreet._reserve (
+    dataset text COLLATE "C" NOT NULL,
+    role    regrole NOT NULL,
+    epsilon numeric NOT NULL CHECK (epsilon > 0 AND epsilon < 'Infinity'),
+    amount  numeric NOT NULL CHECK (amount >= 0 AND amount < 'Infinity'),
+    delta   numeric NOT NULL CHECK (delta >= 0 AND delta < 1),
+    until   timestamptz NOT NULL,
+    made_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    PRIMARY KEY (dataset, role)
+);
+COMMENT ON TABLE discreet._reserve IS 'Parts of the limits of datasets that are kept for a role until a moment.';
+
+-- Without a label it is -1, without periods -infinity.
+CREATE TABLE discreet._reserve_spent (
+    dataset      text COLLATE "C" NOT NULL,
+    role         regrole NOT NULL,
+    label        bigint NOT NULL,
+    period       date NOT NULL,
+    amount_spent numeric NOT NULL CHECK (amount_spent >= 0 AND amount_spent < 'Infinity'),
+    delta_spent  numeric NOT NULL CHECK (delta_spent >= 0 AND delta_spent < 'Infinity'),
+    PRIMARY KEY (dataset, role, label, period)
+);
+COMMENT ON TABLE discreet._reserve_spent IS 'What is spent of the parts that are kept for a role.';
+
 -- Append-only: id counts within the dataset and label (-1: none) without gaps, hash covers the row and the hash before it.
 CREATE TABLE discreet._charge (
     dataset  text COLLATE "C" NOT NULL,
@@ -72,5 +97,7 @@ COMMENT ON TABLE discreet._refusal IS 'Questions that were refused, and the labe
 SELECT pg_catalog.pg_extension_config_dump('discreet._budget', 'WHERE role = 0 OR role IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._label_spent', 'WHERE role = 0 OR role IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._period_spent', 'WHERE role = 0 OR role IN (SELECT oid FROM pg_catalog.pg_roles)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._reserve', 'WHERE role IN (SELECT oid FROM pg_catalog.pg_roles)');
+SELECT pg_catalog.pg_extension_config_dump('discreet._reserve_spent', 'WHERE role IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._charge', '');
 SELECT pg_catalog.pg_extension_config_dump('discreet._refusal', '');

@@ -408,7 +408,8 @@ BEGIN
     END IF;
     RETURN (
     SELECT jsonb_build_object(
-        'left_for_dataset', (min(b.amount_limit - b.amount_spent - coalesce(s.amount, 0)) FILTER (WHERE b.role = 0))::text,
+        'left_for_dataset', (min(b.amount_limit - b.amount_spent - coalesce(s.amount, 0) - coalesce(k.amount, 0)) FILTER (
+            WHERE b.role = 0))::text,
         'left_for_role', (min(b.amount_limit - b.amount_spent - coalesce(s.amount, 0)) FILTER (
             WHERE b.granted AND b.role = ANY (payers)))::text,
         'lines', jsonb_agg(jsonb_build_object(
@@ -422,6 +423,8 @@ BEGIN
                WHERE l.dataset = request->>'dataset' AND (request->>'label' IS NULL OR l.label = (request->>'label')::bigint)
                  AND l.role = ANY (payers || 0::oid)
                GROUP BY l.role) s USING (role)
+    LEFT JOIN LATERAL discreet._kept_for_others(request->>'dataset', payers, (request->>'label')::bigint, '-infinity',
+                                                b.amount_limit - b.amount_spent - coalesce(s.amount, 0), 0) k ON b.role = 0
     WHERE b.dataset = request->>'dataset' AND b.role = ANY (payers || 0::oid));
 END
 $plpgsql$;

@@ -37,7 +37,7 @@ def demo_database(cluster: Cluster) -> Iterator[Database]:
     yield database
     database.close()
     tour.strike(cluster)
-    cluster.sql("DROP ROLE IF EXISTS clinic_team")
+    cluster.sql("DROP ROLE IF EXISTS clinic_team, clinic_report")
 
 
 def blocks(page: Path) -> list[tuple[str, str, str | None]]:

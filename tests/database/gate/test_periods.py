@@ -251,6 +251,19 @@ def test_budget_status_shows_periods_and_the_one_of_which_least_is_left(shop: Sh
     ]  # fmt: skip
 
 
+def test_the_report_draws_periods_and_what_is_kept(shop: Shop) -> None:
+    shop.number("SELECT count(*) FROM shop.visits WHERE visited_at < '2026-03-01' AND visited_at > '2026-02-20'", 30)
+    shop.admin.execute("SELECT discreet.reserve_budget('shop', %s::regrole, 400, '2999-01-01')", [shop.analyst])
+    ((page,),) = shop.admin.execute("SELECT discreet.report()").fetchall()
+    assert "2026-02-01: epsilon 30 of 1000 spent, 400 kept" in page
+    assert f"Period {TODAY}: Nothing has been spent yet." in page
+    assert f"Kept for {shop.analyst} until 2999-01-01" in page
+    shop.number("SELECT count(*) FROM shop.visits", 10)
+    ((page,),) = shop.admin.execute("SELECT discreet.report()").fetchall()
+    assert f"{TODAY}: epsilon 10 of 1000 spent, 390 kept" in page
+    assert f"Period {TODAY}: First spent from less than a day ago" in page
+
+
 def test_a_refusal_names_periods_that_are_dry_and_some_that_are_not(shop: Shop) -> None:
     shop.admin.execute("UPDATE discreet._budget SET amount_limit = 100 WHERE role = 0")
     shop.number("SELECT count(*) FROM shop.visits WHERE visited_at < '2026-03-01' AND visited_at >= '2026-01-01'", 95)

@@ -188,6 +188,8 @@ ENTRIES: dict[str, str | list[str]] = {
     "unprotect": OF_ONE_OBJECT,
     "grant_budget": OF_ONE_OBJECT,
     "revoke_budget": OF_ONE_OBJECT,
+    "reserve_budget": OF_ONE_OBJECT,
+    "release_budget": OF_ONE_OBJECT,
     "exempt_view": OF_ONE_OBJECT,
     "set_personal_budget": OF_ONE_OBJECT,
     "personal_status": OF_ONE_OBJECT,

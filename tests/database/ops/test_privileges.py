@@ -26,6 +26,8 @@ EXPECTED = """
  -       -       X       -       -       -       unprotect()
  -       -       X       -       -       -       grant_budget()
  -       -       X       -       -       -       revoke_budget()
+ -       -       X       -       -       -       reserve_budget()
+ -       -       X       -       -       -       release_budget()
  -       -       X       -       -       -       exempt_view()
  -       -       X       -       -       -       set_personal_budget()
  -       -       X       -       -       -       personal_status()
@@ -326,6 +328,8 @@ EXPECTED = """
  -       -       -       -       -       -       _personal_page
  -       -       -       -       -       -       _personal_people
  -       -       -       -       -       -       _period_spent
+ -       -       -       -       -       -       _reserve
+ -       -       -       -       -       -       _reserve_spent
  -       -       -       -       -       -       _protected_column
  -       -       -       -       -       -       _protected_part
  -       -       -       -       -       -       _protected_table
@@ -397,6 +401,12 @@ EXPECTED = """
  -       -       -       -       -       -       _start_as()
  -       -       -       -       -       -       _priced_aggregates()
  -       -       -       -       -       -       _shortage()
+ -       -       -       -       -       -       _end_reserve()
+ -       -       -       -       -       -       _keep_reserve()
+ -       -       -       -       -       -       _kept_for_others()
+ -       -       -       -       -       -       _log_act()
+ -       -       -       -       -       -       _reserves_left()
+ -       -       -       -       -       -       _spend_reserves()
  -       -       -       -       -       -       _charge_periods()
  -       -       -       -       -       -       _keep_periods()
  -       -       -       -       -       -       _keeps_periods()

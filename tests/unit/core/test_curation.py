@@ -52,6 +52,7 @@ class CatalogInMemory:
     paying: set[str] = field(default_factory=set)
     server_encoding: str = "UTF8"
     wrong: WrongUnit | None = None
+    reserves: dict[tuple[str, str], tuple[Decimal, str]] = field(default_factory=dict)
 
     def caller(self) -> Caller:
         return self.who
@@ -197,6 +198,21 @@ class CatalogInMemory:
     def revoke_budget(self, dataset: str, role: str) -> bool:
         return self.budgets.pop((dataset, role), None) is not None
 
+    def holds_budget(self, dataset: str, role: str) -> bool:
+        return (dataset, role) in self.budgets
+
+    def is_ahead(self, moment: str) -> bool:
+        return moment > "2026"
+
+    def keep_reserve(self, dataset: Dataset, role: str, epsilon: Decimal, until: str) -> Decimal | None:
+        if epsilon > dataset.epsilon:
+            return dataset.epsilon
+        self.reserves[dataset.name, role] = epsilon, until
+        return None
+
+    def end_reserve(self, dataset: str, role: str) -> bool:
+        return self.reserves.pop((dataset, role), None) is not None
+
     def notice(self, message: str, hint: str) -> None:
         self.notices.append((message, hint))
 
@@ -268,6 +284,8 @@ def acts_of_a_curator(catalog: Catalog) -> list[Callable[[], None]]:
         lambda: describe(catalog, lower=ONE, upper=ONE),
         lambda: curation.unprotect(catalog, "hr.employee"),
         lambda: curation.grant_budget(catalog, "people", "bob", ONE, Decimal(0)),
+        lambda: curation.reserve_budget(catalog, "people", "bob", ONE, "2999-01-01"),
+        lambda: curation.release_budget(catalog, "people", "bob"),
         lambda: curation.revoke_budget(catalog, "people", "bob"),
     ]
 
@@ -286,8 +304,8 @@ def test_nobody_but_a_curator_or_a_superuser_does_what_curators_do(catalog: Cata
 def test_a_superuser_does_what_curators_do(catalog: CatalogInMemory) -> None:
     catalog.who = SUPERUSER
     catalog.tables["hr.employee"].relation = replace(EMPLOYEE, owned_by_caller=False)
-    create, protecting, describing, unprotecting, granting, revoking = acts_of_a_curator(catalog)
-    for act in (create, protecting, describing, granting, revoking, unprotecting):
+    create, protecting, describing, unprotecting, *budgets = acts_of_a_curator(catalog)
+    for act in (create, protecting, describing, *budgets, unprotecting):
         act()
 
 
@@ -484,6 +502,8 @@ def test_a_curator_leaves_datasets_of_others_alone(catalog: CatalogInMemory) -> 
         lambda: protect(catalog, dataset="people"),
         lambda: curation.grant_budget(catalog, "people", "bob", ONE, Decimal(0)),
         lambda: curation.revoke_budget(catalog, "people", "bob"),
+        lambda: curation.reserve_budget(catalog, "people", "bob", ONE, "2999-01-01"),
+        lambda: curation.release_budget(catalog, "people", "bob"),
     ):
         assert refusal(act) == (
             "42501",
@@ -816,10 +836,53 @@ def test_only_a_budget_that_is_held_is_taken_away(people: CatalogInMemory) -> No
         )
 
 
+def test_a_part_of_a_budget_is_kept_for_a_role(people: CatalogInMemory) -> None:
+    curation.grant_budget(people, "people", "bob", ONE, Decimal(0))
+    curation.reserve_budget(people, "people", "bob", ONE, "2999-01-01")
+    assert people.reserves == {("people", "bob"): (ONE, "2999-01-01")}
+    assert people.notices == []
+    curation.release_budget(people, "people", "bob")
+    assert people.reserves == {}
+    assert refusal(curation.release_budget, people, "people", "bob") == (
+        "42704",
+        'nothing of dataset "people" is kept for bob',
+        "View discreet.budget_status shows what is kept for whom.",
+    )
+
+
+def test_what_is_kept_for_a_role_without_a_budget_is_a_notice(people: CatalogInMemory) -> None:
+    curation.reserve_budget(people, "people", "bob", ONE, "2999-01-01")
+    assert people.notices == [
+        (
+            'bob holds no budget in dataset "people", and cannot spend what is kept for it',
+            "Call discreet.grant_budget('people', 'bob', 1).",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "until", "message"),
+    [
+        (Decimal(0), "2999-01-01", "epsilon is 0, which is not a budget"),
+        (Decimal(2), "2999-01-01", 'epsilon 2 is more than dataset "people" has left to keep: 1'),
+        (ONE, "1999-01-01", "until is 1999-01-01, which has passed"),
+        (ONE, None, "until must not be NULL"),
+        (None, "2999-01-01", "epsilon must not be NULL"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(
+    people: CatalogInMemory, epsilon: Decimal | None, until: str | None, message: str
+) -> None:
+    assert refusal(curation.reserve_budget, people, "people", "bob", epsilon, until)[:2] == ("22023", message)
+    assert people.reserves == {}
+
+
 def test_a_budget_of_an_unknown_dataset_is_refused(catalog: CatalogInMemory) -> None:
     for act in (
         lambda: curation.grant_budget(catalog, "people", "bob", ONE, Decimal(0)),
         lambda: curation.revoke_budget(catalog, "people", "bob"),
+        lambda: curation.reserve_budget(catalog, "people", "bob", ONE, "2999-01-01"),
+        lambda: curation.release_budget(catalog, "people", "bob"),
     ):
         assert refusal(act) == (
             "42704",

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 from discreet.ops.forecast import Spending
-from discreet.ops.page import Asker, Budget, Dataset, Exactness, History, Multilevel, Release, page
+from discreet.ops.page import Asker, Budget, Dataset, Exactness, History, Kept, Multilevel, Period, Release, page
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FIRST = NOW - timedelta(days=20)
@@ -91,3 +91,34 @@ def test_many_roles_are_put_together() -> None:
     # the 25 others asked 85 to 61 questions
     assert "25 others" in told
     assert f"{sum(range(61, 86)):,} paid, 0 refused, epsilon 2.5" in told
+
+
+def with_periods(number: int) -> History:
+    periods = [Period(f"20{place:02}-01-01", Fraction(4), Fraction(place % 5), Fraction(1)) for place in range(number)]
+    periods += [Period("lifetime", Fraction(8), Fraction(2)), Period("undated", Fraction(4), Fraction(4))]
+    kept = (Kept("job", Fraction(1), NOW), Kept("other", Fraction(1, 2), None))
+    (dataset, *_) = history().datasets
+    dated = replace(dataset, periods=tuple(periods), kept=kept, current="2003-01-01")
+    return replace(EMPTY, datasets=[dated])
+
+
+def test_periods_are_a_strip_with_what_is_spent_and_kept_of_each() -> None:
+    html = page(with_periods(5))
+    told = words(html)
+    assert "spent in the period of which least is left" in told
+    assert "Period 2003-01-01: At the rate of the last 20 days used up on about 21 March 2026" in told
+    assert "Kept for job until 2026-03-01 12:00 UTC: epsilon 1" in told
+    assert "Kept for other: epsilon 0.5" in told
+    assert "2003-01-01: epsilon 3 of 4 spent, 1 kept" in told
+    heights = re.findall(
+        r'class="(\w+)" [^>]* height="([\d.]+)"><title>2002-01-01: epsilon 2 of 4 spent, 1 kept<', html
+    )
+    assert heights == [("rest", "15.0"), ("other", "15.0"), ("main", "30.0")]
+    assert "2 of 8" in told
+
+
+def test_of_many_periods_the_last_are_shown() -> None:
+    told = words(page(with_periods(90)))
+    assert "2030-01-01: epsilon" in told
+    assert "2089-01-01: epsilon" in told
+    assert "2029-01-01: epsilon" not in told

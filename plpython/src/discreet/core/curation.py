@@ -232,6 +232,16 @@ class Catalog(Protocol):
     def remove_protection(self, relation: Relation) -> None: ...
     def set_budget(self, dataset: Dataset, role: str, epsilon: Decimal, delta: Decimal, forever: bool) -> None: ...
     def revoke_budget(self, dataset: str, role: str) -> bool: ...
+    def holds_budget(self, dataset: str, role: str) -> bool:
+        """Whether a role, or a group that it is a member of, may ask about a dataset."""
+        ...
+
+    def is_ahead(self, moment: str) -> bool: ...
+    def keep_reserve(self, dataset: Dataset, role: str, epsilon: Decimal, until: str) -> Decimal | None:
+        """Keeps a part of the dataset's budget for a role; where there is too little, it says how much there is."""
+        ...
+
+    def end_reserve(self, dataset: str, role: str) -> bool: ...
     def notice(self, message: str, hint: str) -> None: ...
 
 
@@ -771,6 +781,46 @@ def revoke_budget(catalog: Catalog, dataset_name: str | None, role: str | None) 
         raise UndefinedObjectError(
             f'{role} holds no budget in dataset "{dataset.name}"',
             "View discreet.budget_status shows who does.",
+        )
+
+
+def reserve_budget(
+    catalog: Catalog, dataset_name: str | None, role: str | None, epsilon: Decimal | None, until: str | None
+) -> None:
+    """Who may spend how much of a dataset changes; all of it together stays what it is."""
+    require_curator(catalog)
+    dataset = manageable_dataset(catalog, given("dataset", dataset_name))
+    holder, wished, end = given("role", role), epsilon_limit("epsilon", epsilon), given("until", until)
+    if not catalog.is_ahead(end):
+        raise InvalidParameterError(
+            f"until is {end}, which has passed",
+            "Give the moment until which nobody else may spend it, or 'infinity': until discreet.release_budget().",
+        )
+    if "personal" in catalog.policies(dataset.name):
+        raise InvalidParameterError(
+            f'people of dataset "{dataset.name}" pay for themselves, and there is nothing to keep for a role',
+            "Roles have the limits that discreet.grant_budget() gives.",
+        )
+    left = catalog.keep_reserve(dataset, holder, wished, end)
+    if left is not None:
+        raise InvalidParameterError(
+            f'epsilon {wished} is more than dataset "{dataset.name}" has left to keep: {left.normalize():f}',
+            "Give less; view discreet.budget_status shows what is spent, and what is kept for other roles.",
+        )
+    if not catalog.holds_budget(dataset.name, holder):
+        catalog.notice(
+            f'{holder} holds no budget in dataset "{dataset.name}", and cannot spend what is kept for it',
+            f"Call discreet.grant_budget('{dataset.name}', '{holder}', {wished}).",
+        )
+
+
+def release_budget(catalog: Catalog, dataset_name: str | None, role: str | None) -> None:
+    require_curator(catalog)
+    dataset = manageable_dataset(catalog, given("dataset", dataset_name))
+    if not catalog.end_reserve(dataset.name, given("role", role)):
+        raise UndefinedObjectError(
+            f'nothing of dataset "{dataset.name}" is kept for {role}',
+            "View discreet.budget_status shows what is kept for whom.",
         )
 
 

@@ -28,7 +28,9 @@ from discreet.ops.chart import budget_chart
 from discreet.ops.forecast import Spending, day, forecast
 
 WIDTH = 640
-MOST_BARS, MOST_DOTS, MOST_LETTERS = 15, 300, 48
+MOST_BARS, MOST_DOTS, MOST_LETTERS, MOST_PERIODS = 15, 300, 48, 60
+# periods without a date, as the ledger calls them
+UNDATED = ("undated", "lifetime")
 STYLE = """
 body{max-width:1000px}h2{margin-top:2.4em;border-top:1px solid var(--rest);padding-top:1em}h3{font-size:1em;margin:0}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,29em),1fr));gap:1.2em;margin-top:1em}
@@ -53,7 +55,28 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """What is kept for a role, of each period where the dataset has some, and is not spent."""
+
+    role: str
+    epsilon: Fraction
+    until: datetime | None
+
+
+@dataclass(frozen=True)
+class Period:
+    """What a period has, by the name that the ledger gives it, and what is spent and kept of it."""
+
+    name: str
+    limit: Fraction
+    spent: Fraction
+    kept: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
 class Dataset:
+    """`spending`: of the dataset, or of the period `current` where it has `periods`."""
+
     name: str
     accounting: str
     tables: int
@@ -61,6 +84,9 @@ class Dataset:
     own: Budget
     roles: tuple[Budget, ...]
     spending: Spending | None
+    kept: tuple[Kept, ...] = ()
+    periods: tuple[Period, ...] = ()
+    current: str | None = None
 
 
 @dataclass(frozen=True)
@@ -173,14 +199,57 @@ def card(dataset: Dataset, now: datetime) -> str:
     own = dataset.own
     tables = "1 table" if dataset.tables == 1 else f"{dataset.tables} tables"
     policies = f" ({dataset.policies})" if dataset.policies else ""
-    told = f"epsilon {decimal(own.spent)} of {decimal(own.limit)} spent, {dataset.accounting}; {tables}{policies}"
+    where = " in the period of which least is left" if dataset.periods else ""
+    told = (
+        f"epsilon {decimal(own.spent)} of {decimal(own.limit)} spent{where}, {dataset.accounting}; {tables}{policies}"
+    )
     parts = [heading(dataset.name, 3), paragraph(told, "note")]
+    if dataset.periods:
+        parts.append(strip_of_periods(dataset.periods, dataset.current))
     if dataset.spending is not None:
         parts.append(budget_chart(dataset.spending, ahead, now))
-    parts.append(paragraph(ahead.told))
+    parts.append(paragraph(ahead.told if dataset.current is None else f"Period {dataset.current}: {ahead.told}"))
+    parts += [
+        paragraph(f"Kept for {each.role}{until(each.until)}: epsilon {decimal(each.epsilon)}") for each in dataset.kept
+    ]
     if dataset.roles:
         parts.append(shares(dataset.roles))
     return '<div class="card">' + "".join(parts) + "</div>"
+
+
+def until(moment: datetime | None) -> str:
+    return "" if moment is None else f" until {moment:%Y-%m-%d %H:%M} UTC"
+
+
+def strip_of_periods(periods: Sequence[Period], current: str | None) -> str:
+    """A column for each dated period, the last ones if there are many; below them the two that have no date."""
+    dated = [period for period in periods if period.name not in UNDATED][-MOST_PERIODS:]
+    others = [period for period in periods if period.name in UNDATED]
+    drawn, width, height = [], 420 / max(len(dated), 12), 60
+    for place, period in enumerate(dated):
+        x, used, kept = place * width, min(period.spent / period.limit, Fraction(1)), period.kept / period.limit
+        spent, free = height * float(used), height * float(max(1 - used - kept, Fraction(0)))
+        told = f"{period.name}: epsilon {decimal(period.spent)} of {decimal(period.limit)} spent"
+        told += f", {decimal(period.kept)} kept" if period.kept else ""
+        drawn.append(bar(x, 0, width - 1, free, "rest", told))
+        drawn.append(bar(x, free, width - 1, height - spent - free, "other", told))
+        kind = "warn" if used > Fraction(9, 10) else "main"
+        drawn.append(bar(x, height - spent, width - 1, spent, kind, told))
+        if period.name == current:
+            drawn.append(path(f"M{x:.1f} {height + 2}H{x + width - 1:.1f}", "tick"))
+    if dated:
+        drawn.append(text(0, height + 16, dated[0].name, kind="soft"))
+    if len(dated) > 1:
+        drawn.append(
+            text(len(dated) * width, height + 16, dated[-1].name, "end" if len(dated) > 6 else "start", "soft")
+        )
+    for place, period in enumerate(others):
+        y, used = height + 24 + 24 * place, min(period.spent / period.limit, Fraction(1))
+        drawn.append(text(0, y + 15, period.name))
+        drawn.append(bar(140, y + 5, 170, 12, "rest"))
+        drawn.append(bar(140, y + 5, 170 * float(used), 12, "warn" if used > Fraction(9, 10) else "main"))
+        drawn.append(text(320, y + 15, f"{decimal(period.spent)} of {decimal(period.limit)}"))
+    return svg(420, height + 24 + 24 * len(others), drawn, "What is spent of each period")
 
 
 def shares(roles: Sequence[Budget]) -> str:

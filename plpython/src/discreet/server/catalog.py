@@ -6,7 +6,7 @@ import secrets
 from dataclasses import fields
 from decimal import Decimal
 
-from discreet.budget.currency import amount_limit
+from discreet.budget.currency import amount_limit, epsilon_spent
 from discreet.core.curation import Caller, Column, Neighbour, Parent, Past, Relation, WrongUnit
 from discreet.core.declarations import ColumnDescription, Dataset, Policy
 from discreet.core.errors import InvalidParameterError, UndefinedObjectError
@@ -553,7 +553,40 @@ class DatabaseCatalog:
             " WHERE dataset = :dataset::text AND role = :role::regrole AND role <> 0 AND granted RETURNING role",
             dataset=dataset, role=role,
         )  # fmt: skip
+        if revoked:
+            self.end_reserve(dataset, role)
         return len(revoked) > 0
+
+    def holds_budget(self, dataset: str, role: str) -> bool:
+        rows = self._run(
+            "SELECT FROM pg_roles r WHERE r.oid = :role::regrole AND discreet._holds_budget(r.rolname, :dataset::text)",
+            role=role, dataset=dataset,
+        )  # fmt: skip
+        return len(rows) > 0
+
+    def is_ahead(self, moment: str) -> bool:
+        return len(self._run("SELECT WHERE :moment::timestamptz > clock_timestamp()", moment=moment)) > 0
+
+    def keep_reserve(self, dataset: Dataset, role: str, epsilon: Decimal, until: str) -> Decimal | None:
+        if not self._run("SELECT FROM pg_roles WHERE oid = :role::regrole", role=role):
+            raise UndefinedObjectError(f"there is no role {role}", "Make it first, with CREATE ROLE.")
+        amount = amount_limit(dataset, epsilon)
+        rows = self._run(
+            "SELECT discreet._keep_reserve(:dataset::text, :role::regrole, :epsilon::numeric, :amount::numeric,"
+            " :until::timestamptz) AS free",
+            dataset=dataset.name, role=role, epsilon=epsilon, amount=amount, until=until,
+        )  # fmt: skip
+        free: Decimal = rows[0]["free"]
+        if amount <= free:
+            return None
+        free = max(free, Decimal(0))
+        return free if dataset.accounting == "pure" else epsilon_spent(free, dataset.delta)
+
+    def end_reserve(self, dataset: str, role: str) -> bool:
+        rows = self._run(
+            "SELECT discreet._end_reserve(:dataset::text, :role::regrole) AS ended", dataset=dataset, role=role
+        )
+        return bool(rows[0]["ended"])
 
     def protected_below(self, view: Relation) -> list[Below]:
         rows = self._run(BELOW, oid=view.oid)

@@ -155,6 +155,18 @@ def revoke_budget(plpy: Plpy, dataset: str | None, role: str | None) -> None:
 
 
 @sql_errors
+def reserve_budget(
+    plpy: Plpy, dataset: str | None, role: str | None, epsilon: Decimal | None, until: str | None
+) -> None:
+    curation.reserve_budget(DatabaseCatalog(plpy), dataset, role, epsilon, until)
+
+
+@sql_errors
+def release_budget(plpy: Plpy, dataset: str | None, role: str | None) -> None:
+    curation.release_budget(DatabaseCatalog(plpy), dataset, role)
+
+
+@sql_errors
 def exempt_view(plpy: Plpy, view: str | None, exempt: bool | None) -> None:
     exemption.exempt_view(DatabaseCatalog(plpy), view, exempt)
 

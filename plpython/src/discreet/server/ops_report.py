@@ -12,7 +12,18 @@ from discreet.core.declarations import Dataset as Declared
 from discreet.core.syntax import SqlValue
 from discreet.core.verdicts import judges
 from discreet.ops.forecast import WINDOW, Spending
-from discreet.ops.page import Asker, Budget, Dataset, Exactness, History, Multilevel, Release, page
+from discreet.ops.page import (
+    Asker,
+    Budget,
+    Dataset,
+    Exactness,
+    History,
+    Kept,
+    Multilevel,
+    Period,
+    Release,
+    page,
+)  # fmt: skip
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy, Result, run
 
@@ -22,19 +33,27 @@ NOW = "SELECT current_database() AS database, current_user AS curator, extract(e
 # each label of a multilevel dataset has a budget of its own
 DATASETS = """
     SELECT b.dataset || coalesce(' at ' || b.label, '') AS dataset, b.role, b.epsilon_limit, b.epsilon_spent,
-           d.accounting, p.policies, coalesce(p.tables, 0) AS tables
+           d.accounting, p.policies, coalesce(p.tables, 0) AS tables, b.epsilon_kept, b.kept_until IS NOT NULL AS kept,
+           CASE WHEN isfinite(b.kept_until) THEN extract(epoch FROM b.kept_until)::float8 END AS kept_until,
+           discreet._period_name(discreet._period_begin(now() AT TIME ZONE 'UTC', d.period)) AS current
     FROM discreet.budget_status b JOIN discreet.datasets d USING (dataset)
     LEFT JOIN (SELECT dataset, count(*) AS tables, string_agg(DISTINCT policy, ', ') AS policies
                FROM discreet.protected_tables GROUP BY dataset) p USING (dataset)
     WHERE b.period IS NULL
     ORDER BY b.dataset, b.label, b.role
 """
-# at most so many steps of a curve, however many charges there are
+PERIODS = """
+    SELECT dataset, period, epsilon_limit, epsilon_spent, epsilon_kept FROM discreet.budget_status
+    WHERE role IS NULL AND period IS NOT NULL ORDER BY dataset, period
+"""
+# at most so many steps of a curve, however many charges there are; where there are periods, that of today is looked at
 SPENDING = """
     WITH charge AS (
         SELECT c.dataset || coalesce(' at ' || c.label, '') AS dataset, extract(epoch FROM c.at)::float8 AS at,
                c.amount, d.accounting, d.epsilon_limit, d.delta_limit
-        FROM discreet.charges c JOIN discreet.datasets d USING (dataset) WHERE c.amount > 0),
+        FROM discreet.charges c JOIN discreet.datasets d USING (dataset)
+        WHERE c.amount > 0 AND (d.period IS NULL OR discreet._period_name(
+            discreet._period_begin(now() AT TIME ZONE 'UTC', d.period)) = ANY (c.periods))),
     step AS (
         SELECT *, min(at) OVER whole AS first, max(at) OVER whole AS last,
                width_bucket(at, min(at) OVER whole, max(at) OVER whole + 1, 150) AS step
@@ -48,7 +67,8 @@ SPENDING = """
 ASKERS = """
     SELECT role::text, coalesce(c.answered, 0) AS answered, coalesce(c.epsilon, 0) AS epsilon,
            coalesce(f.refused, 0) AS refused
-    FROM (SELECT role, count(*) AS answered, sum(epsilon) AS epsilon FROM discreet.charges GROUP BY role) c
+    FROM (SELECT role, count(*) AS answered, sum(epsilon) AS epsilon FROM discreet.charges
+          WHERE NOT details ? 'act' GROUP BY role) c
     FULL JOIN (SELECT role, count(*) AS refused FROM discreet.refusals GROUP BY role) f USING (role)
 """
 REFUSALS = """
@@ -110,6 +130,10 @@ def datasets(plpy: Plpy) -> list[Dataset]:
     rows: dict[str, list[SqlValue]] = defaultdict(list)
     for row in run(plpy, DATASETS):
         rows[row["dataset"]].append(row)
+    periods: dict[str, list[Period]] = defaultdict(list)
+    for row in run(plpy, PERIODS):
+        amounts = (Fraction(row[name]) for name in ("epsilon_limit", "epsilon_spent", "epsilon_kept"))
+        periods[row["dataset"]].append(Period(row["period"], *amounts))
     found = []
     for name, of_it in rows.items():
         budgets = [
@@ -119,9 +143,21 @@ def datasets(plpy: Plpy) -> list[Dataset]:
         roles = tuple(budget for budget in budgets if budget.role is not None)
         first = of_it[0]
         spent = spending(steps[name]) if steps[name] else None
-        found.append(
-            Dataset(name, first["accounting"], int(first["tables"]), first["policies"] or "", own, roles, spent)
+        kept = tuple(
+            Kept(
+                row["role"],
+                Fraction(row["epsilon_kept"]),
+                None if row["kept_until"] is None else moment(row["kept_until"]),
+            )
+            for row in of_it
+            if row["kept"] and row["role"] is not None
         )
+        found.append(
+            Dataset(
+                name, first["accounting"], int(first["tables"]), first["policies"] or "", own, roles, spent,
+                kept, tuple(periods[name]), first["current"],
+            )
+        )  # fmt: skip
     return found
 
 
