@@ -144,8 +144,8 @@ WHEN (OLD.period IS DISTINCT FROM NEW.period OR OLD.period::text IS DISTINCT FRO
 EXECUTE FUNCTION discreet._refuse_changed_period();
 ALTER TABLE discreet._dataset ENABLE ALWAYS TRIGGER _refuse_changed_period;
 
--- discreet._ledger_opened: the first and the last period that the ledger has opened; that of today, and of the day on which the
--- dataset was made, are always open.
+-- discreet._ledger_opened: the first and the last period that the ledger has opened, that of the day on which the dataset was made,
+-- and that of today; the latter two are always open.
 CREATE FUNCTION discreet._ledger_opened(request jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql
@@ -158,17 +158,19 @@ AS $plpgsql$
 BEGIN
     RETURN (
         SELECT jsonb_build_array(
-            least(discreet._period_begin(d.created_at AT TIME ZONE 'UTC', d.period),
-                  (SELECT s.period FROM discreet._period_spent s
-                   WHERE s.role = 0 AND s.dataset = d.dataset AND s.period > '-infinity' ORDER BY s.period LIMIT 1)),
-            greatest(discreet._period_begin(clock_timestamp() AT TIME ZONE 'UTC', d.period),
-                     (SELECT s.period FROM discreet._period_spent s
-                      WHERE s.role = 0 AND s.dataset = d.dataset AND s.period < 'infinity' ORDER BY s.period DESC LIMIT 1)))
-        FROM discreet._dataset d WHERE d.dataset = request->>'dataset' AND d.period IS NOT NULL);
+            least(made, (SELECT s.period FROM discreet._period_spent s
+                         WHERE s.role = 0 AND s.dataset = d.dataset AND s.period > '-infinity' ORDER BY s.period LIMIT 1)),
+            greatest(today, (SELECT s.period FROM discreet._period_spent s
+                             WHERE s.role = 0 AND s.dataset = d.dataset AND s.period < 'infinity' ORDER BY s.period DESC LIMIT 1)),
+            made, today)
+        FROM discreet._dataset d,
+             LATERAL (SELECT discreet._period_begin(d.created_at AT TIME ZONE 'UTC', d.period),
+                             discreet._period_begin(clock_timestamp() AT TIME ZONE 'UTC', d.period)) AS always(made, today)
+        WHERE d.dataset = request->>'dataset' AND d.period IS NOT NULL);
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_opened(jsonb) IS
-'The first and the last period that the ledger has opened for a dataset.';
+'The first and the last period that the ledger has opened for a dataset, that in which it was made, and that of today.';
 
 -- discreet._periods_of: the periods of a request, in order.
 CREATE FUNCTION discreet._periods_of(request jsonb)

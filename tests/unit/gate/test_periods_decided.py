@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
@@ -33,7 +34,7 @@ RELATIONS = [
     relation("log", {"person": "integer", "n": "integer", "at": "timestamp without time zone"}, "at"),
     relation("person", {"person": "integer", "n": "integer"}, None, single=True),
 ]
-PEOPLE = Dataset("people", "pure", "unbounded", Fraction(1, 1000), period=(1, 0), opened=(FIRST, LAST))
+PEOPLE = Dataset("people", "pure", "unbounded", Fraction(1, 1000), period=(1, 0), opened=(FIRST, LAST, FIRST, LAST))
 SCHEMA = Schema({("s", one.name): one for one in RELATIONS}, {"people": PEOPLE})
 ALL = "1-12?"
 
@@ -242,13 +243,63 @@ def test_weeks_begin_on_monday() -> None:
 
 
 def test_a_date_far_away_opens_no_thousands_of_periods() -> None:
-    with pytest.raises(DiscreetError, match="periods apart"):
+    with pytest.raises(DiscreetError, match="2000 periods away"):
         charged("SELECT count(*) FROM s.visit WHERE t = '9000-01-01'")
-    with pytest.raises(DiscreetError, match="periods apart"):
+    with pytest.raises(DiscreetError, match="2000 periods away"):
         charged("SELECT count(*) FROM s.visit WHERE t = '0001-01-01'")
 
 
+def bounded(condition: str, low: int = 20_514, high: int = 20_604) -> Charged:
+    """A count, where all times are declared to be in these days since 1970: 2026-03-02 to 2026-05-31."""
+    visit = RELATIONS[0]
+    time = replace(visit.columns["t"], bounds=(Fraction(low * 86_400), Fraction(high * 86_400)))
+    columns = {**visit.columns, "t": time}
+    schema = Schema({("s", "visit"): replace(visit, columns=columns)}, {"people": PEOPLE})
+    found = plan(parse(f"SELECT count(*) FROM s.visit WHERE {condition}"), schema, frozenset()).charged
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("condition", "periods", "clipped"),
+    [
+        ("true", "3-5?", True),
+        ("n > 3", "3-5?", True),
+        ("t >= '2026-04-10'", "4-5", True),
+        ("t < '2026-04-10'", "3-4", True),
+        ("t >= '2026-04-10' AND t < '2026-05-10'", "4-5", False),
+        ("t >= '0050-01-01' AND t < '2026-05-10'", "3-5", True),
+        ("t >= '2026-05-01' AND t < '9000-05-10'", "5", True),
+        ("t = '9000-01-01'", "12", True),
+        ("t IS NULL", "?", False),
+        ("t >= '2026-01-01' AND t < '2026-02-01'", "12", True),
+    ],
+)
+def test_periods_outside_declared_bounds_are_neither_read_nor_opened(
+    condition: str, periods: str, clipped: bool
+) -> None:
+    found = bounded(condition)
+    assert (told(found), found.clipped) == (periods, clipped)
+
+
+def test_bounds_far_away_are_no_reason_to_read_more_than_was_opened() -> None:
+    assert told(bounded("t >= '2026-05-01'", -100_000, 200_000)) == "5-12"
+
+
+def test_days_are_kept_for_longer_than_one_question_may_read() -> None:
+    """A dataset of days answers after ten years, too, about any year of these."""
+    opened = (date(2016, 1, 1), date(2026, 12, 1)) * 2
+    schema = replace(SCHEMA, datasets={"people": replace(PEOPLE, period=(0, 1), opened=opened)})
+    for year in (2016, 2026):
+        question = f"SELECT count(*) FROM s.visit WHERE t >= '{year}-02-01' AND t < '{year}-02-08'"
+        found = plan(parse(question), schema, frozenset()).charged
+        assert found is not None
+        assert found.count == 7
+    with pytest.raises(DiscreetError, match="would read 3988 periods, more than 2000"):
+        plan(parse("SELECT count(*) FROM s.visit"), schema, frozenset())
+
+
 def test_open_ends_reach_to_what_was_opened() -> None:
-    opened = Opened(Calendar(1), 24312, 24323)
+    opened = Opened(Calendar(1), 24312, 24323, 24312, 24323)
     assert list(opened.within(None, None)) == list(range(24312, 24324))
     assert len(opened.within(None, 0)) == 1

@@ -15,7 +15,8 @@ charges the set C of periods.
 1. *A period outside C.* Each scan of a dated table reads only rows whose time lies in periods of C, because the native
    SQL has this very condition around the scan (tree.Dated). So rows of p are read nowhere, Q has the same distribution
    on both databases, and the loss is 0. It does not matter how C was found: a wrong C costs rows of the answer, never
-   privacy. Rows that come later into an old period are read only by questions that pay for this period.
+   privacy. Rows that come later into an old period are read only by questions that pay for this period. So it is
+   also sound to read no period outside the bounds that a curator has declared of the time: what lies there is left out.
 2. *A period in C, rows of several periods never meet* (`Charged.time` is known). Then the rows that are aggregated are
    the union of f(u, p) over persons u and periods p, where f reads rows of u dated p, timeless rows of u and public
    rows: each row is made of one dated row, and people.py shows that the rest is of the same person. Bounds count for
@@ -39,7 +40,7 @@ That a row keeps its period is up to a trigger, which refuses an UPDATE that wou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
 
@@ -50,7 +51,8 @@ from discreet.gate.tree import Expression
 ANCHOR = date(2000, 1, 3).toordinal() - 1
 # 10000-01-01, the end of all dates
 END = date.max.toordinal()
-# periods that one question may name, and that lie between the first and the last that the ledger has opened
+# periods that one question may read; where nothing is declared of the times, it names none that is farther away than
+# that from the time between the making of the dataset and today
 MOST_PERIODS = 2000
 
 
@@ -94,26 +96,45 @@ class Calendar:
 
 @dataclass(frozen=True)
 class Opened:
-    """A dataset's periods, and the first and the last that the ledger has opened."""
+    """A dataset's periods, the first and the last that the ledger has opened, and those of the day on which the dataset
+    was made and of today.
+    """
 
     calendar: Calendar
     first: int
     last: int
+    made: int
+    today: int
 
-    def within(self, low: int | None, high: int | None) -> range:
-        """The periods that days from `low` to `high` touch; an end that is open reaches to those that were opened."""
+    def within(self, low: int | None, high: int | None, declared: range | None = None) -> range:
+        """The periods that days from `low` to `high` touch; an end that is open reaches to those that were opened.
+
+        `declared`: those in which all rows are said to be: no others are read.
+        """
         first = self.first if low is None else self.calendar.number(low)
         last = self.last if high is None else self.calendar.number(high)
         if low is None:
             first = min(first, last)
-        return range(first, max(first, last) + 1)
+        last = max(first, last)
+        if declared is not None:
+            first, last = max(first, declared[0]), min(last, declared[-1])
+        return range(first, last + 1)
 
-    def refuse_too_many(self, numbers: Iterable[int]) -> None:
-        named = [self.first, self.last, *numbers]
-        if max(named) - min(named) >= MOST_PERIODS:
+    def refuse_far(self, named: Iterable[int | None]) -> None:
+        """What one question names is opened for all: questions without an end in time read it, too."""
+        numbers = [self.calendar.number(day) for day in named if day is not None]
+        if any(not self.made - MOST_PERIODS <= number <= self.today + MOST_PERIODS for number in numbers):
             raise RefusedShapeError(
-                f"the question would open periods that lie more than {MOST_PERIODS} periods apart",
-                "Compare the time with dates that are nearer to those of the data.",
+                f"the question would open periods that lie more than {MOST_PERIODS} periods away",
+                "Compare the time with dates that are nearer to those of the data, or let a curator declare its bounds:"
+                " SELECT discreet.describe_column(table, column, lower => date, upper => date).",
+            )
+
+    def refuse_too_many(self, numbers: Collection[int]) -> None:
+        if len(numbers) > MOST_PERIODS:
+            raise RefusedShapeError(
+                f"the question would read {len(numbers)} periods, more than {MOST_PERIODS}",
+                "Compare the time with dates that are nearer to each other.",
             )
 
 

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import date
 from functools import reduce
+from math import floor
 
 from discreet.core.errors import RefusedShapeError
 from discreet.core.syntax import Node
 from discreet.gate.names import column_value
 from discreet.gate.people import has_subqueries, windows_of
-from discreet.gate.periods import Charged, Opened
-from discreet.gate.schema import Relation
+from discreet.gate.periods import END, Charged, Opened
+from discreet.gate.schema import Column as Declared
+from discreet.gate.schema import Family, Relation
 from discreet.gate.timespans import DAY, EVER, LAST, Moment, Times
 from discreet.gate.tree import (
     Column,
@@ -43,6 +46,9 @@ from discreet.gate.tree import (
 
 # the time of a row in a derived table, a name that no column of a question may have
 TIME = "discreet time"
+# bounds are days or seconds since then; days are counted from 0001-01-01
+EPOCH = date(1970, 1, 1).toordinal() - 1
+SECONDS_OF_DAY = 86_400
 
 Conditions = tuple[Expression, ...]
 
@@ -121,8 +127,9 @@ class Scans:
             return table, Seen()
         seen = Seen(timeless=True)
         if kept.time is not None:
-            time = column_value(table.place, table.alias, table.relation.columns[kept.time], table.relation)
-            table = replace(table, dated=self.dated(time, conditions))
+            column = table.relation.columns[kept.time]
+            time = column_value(table.place, table.alias, column, table.relation)
+            table = replace(table, dated=self.dated(time, conditions, column))
             seen = Seen(dated=True, time=time)
         path = []
         for step in () if table.led else table.path:
@@ -137,24 +144,46 @@ class Scans:
         kept = relation.protection
         if kept is None or kept.time is None:
             return step, Seen(timeless=True)
-        time = column_value(step.key.place, step.alias, relation.columns[kept.time], relation)
-        return replace(step, dated=self.dated(time, ())), Seen(dated=True, time=time)
+        column = relation.columns[kept.time]
+        time = column_value(step.key.place, step.alias, column, relation)
+        return replace(step, dated=self.dated(time, (), column)), Seen(dated=True, time=time)
 
-    def dated(self, time: Expression, conditions: Conditions) -> Dated:
+    def dated(self, time: Expression, conditions: Conditions, column: Declared) -> Dated:
         """The filter of a scan."""
         assert isinstance(time, Column)
         moment = Moment(time.place, time.name)
         found: Times = reduce(lambda held, one: held & moment.when(one), conditions, EVER)
         numbers: set[int] = set()
+        declared = self.declared(column)
         for low, high in found.spans:
             ends = None if low == 0 else low // DAY, None if high == LAST else (high - 1) // DAY
-            within = self._opened.within(*ends)
-            self.clipped |= None in ends
-            self._opened.refuse_too_many([within[0], within[-1]])
+            if declared is None:
+                self._opened.refuse_far(ends)
+            within = self._opened.within(*ends, declared)
+            self.clipped |= None in ends or self._leaves_out(ends, within)
             numbers.update(within)
+        self._opened.refuse_too_many(numbers)
         self.numbers |= numbers
         self.undated |= found.undated
         return Dated(time, self._opened.calendar.spans(numbers), found.undated)
+
+    def _leaves_out(self, ends: tuple[int | None, int | None], within: range) -> bool:
+        """Whether days between these lie in periods that are not read."""
+        number = self._opened.calendar.number
+        low, high = ends
+        return not within or (low is not None and number(low) < within[0]) or (
+            high is not None and number(high) > within[-1]
+        )  # fmt: skip
+
+    def declared(self, column: Declared) -> range | None:
+        """The periods in which the declared bounds of a time lie."""
+        if column.bounds is None:
+            return None
+        low, high = (
+            min(max(EPOCH + floor(bound if column.family is Family.DATE else bound / SECONDS_OF_DAY), 0), END - 1)
+            for bound in column.bounds
+        )
+        return range(self._opened.calendar.number(low), self._opened.calendar.number(high) + 1)
 
     # -- queries
 
@@ -278,7 +307,7 @@ def charged_rows(
     read, of_values = scans.expressions(every)
     seen = seen.beside(of_values)
     if seen.dated and not scans.numbers and not scans.undated:
-        scans.numbers.add(opened.last)  # no row can meet the conditions; somebody has to pay
+        scans.numbers.add(opened.today)  # no row can meet the conditions; somebody has to pay
     numbers = tuple(sorted(scans.numbers))
     charged = Charged(opened.calendar, numbers, scans.undated, timeless=seen.timeless, clipped=scans.clipped)
     time = seen.time if charged.count > 1 else None

@@ -169,7 +169,8 @@ class Dataset:
     """The people of a question, and how their budget is kept; `has_one_table`: nothing else is kept of them.
 
     `diagnose`: the share of a price that tells how many people were cut. `period`: the months and the days of a period,
-    where each has a budget of its own; `opened`: the first and the last that the ledger has opened.
+    where each has a budget of its own; `opened`: the first and the last that the ledger has opened, that of the day on
+    which the dataset was made, and that of today.
     """
 
     name: str
@@ -180,7 +181,7 @@ class Dataset:
     has_one_table: bool = False
     diagnose: Fraction = Fraction(0)
     period: tuple[int, int] | None = None
-    opened: tuple[date, date] | None = None
+    opened: tuple[date, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -192,8 +193,8 @@ class Schema:
     views: Mapping[tuple[str | None, str], View] = field(default_factory=dict)
     policies: frozenset[str] = frozenset(["noisy", "personal"])
 
-    def with_opened(self, opened: Mapping[str, tuple[date, date]]) -> Schema:
-        """With the first and the last period of datasets that have some."""
+    def with_opened(self, opened: Mapping[str, tuple[date, ...]]) -> Schema:
+        """With what the ledger knows of the periods of datasets that have some."""
         found = {name: replace(kept, opened=opened.get(name)) for name, kept in self.datasets.items()}
         return replace(self, datasets=found)
 

@@ -94,13 +94,13 @@ class TextQuestion:
                 PLANNED.put(key, asked)
         return asked
 
-    def opened(self, meaning: Meaning) -> dict[str, tuple[date, date]]:
-        """The first and the last period that the ledger has opened, of datasets that have some. Time opens more."""
+    def opened(self, meaning: Meaning) -> dict[str, tuple[date, ...]]:
+        """What the ledger knows of the periods of datasets that have some. Time opens more."""
         found = {}
         for dataset in meaning.described.meaning["datasets"]:
             if dataset["period"] is not None:
-                first, last = self.asker.ledger("opened", {"dataset": dataset["dataset"]})
-                found[dataset["dataset"]] = date.fromisoformat(first), date.fromisoformat(last)
+                days = self.asker.ledger("opened", {"dataset": dataset["dataset"]})
+                found[dataset["dataset"]] = tuple(map(date.fromisoformat, days))
         return found
 
     def context(self, meaning: Meaning) -> Context:
