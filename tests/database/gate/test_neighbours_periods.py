@@ -30,6 +30,7 @@ from discreet.gate.schema import Column, Dataset, Protection, Relation, Schema
 from discreet.gate.terms import Terms
 
 WORLDS, ASKED_EACH = 6, 60
+OF_N = Fraction(-3), Fraction(5)
 PEOPLE = range(1, 9)
 MONTHS = [date(2026, month, 1) for month in range(1, 6)]
 COLUMNS = {
@@ -61,7 +62,7 @@ def schema(random: Random, bounds: bool = True) -> Schema:
         )  # fmt: skip
         described = {
             column: Column(
-                column, kind, (Fraction(-3), Fraction(5)) if column == "n" else declared(random, kind) if bounds else None,
+                column, kind, OF_N if column == "n" else declared(random, kind) if bounds else None,
                 ("a", "b", "c") if column == "town" else None, identifies=column == "person",
                 not_null=column == "person" and name == "person", number=place,
             )
