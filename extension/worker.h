@@ -111,7 +111,7 @@ pg_noreturn extern void refuse_without_worker(const char *message, const char *h
 /* worker_registry.c */
 extern int	gate_workers;
 extern void need_worker(WorkerKind kind);
-extern void wake_worker(const Slot *slot);
+extern Latch *latch_of_worker(const Slot *slot);
 extern void return_slot(Slot *slot);
 extern void dismiss_workers(Oid database, bool wait);
 extern Slot *next_slot(int self, bool *begun);

@@ -195,11 +195,11 @@ need_worker(WorkerKind kind)
 }
 
 /*
- * Under the lock: wakes the worker that is to take the message of a slot. A conversation that begins goes to the first worker
- * that is idle, so that one of them stays warm; busy ones look for more before they sleep.
+ * Under the lock: the latch of the worker that is to take the message of a slot. A conversation that begins goes to the first
+ * worker that is idle, so that one of them stays warm; busy ones look for more before they sleep.
  */
-void
-wake_worker(const Slot *slot)
+Latch *
+latch_of_worker(const Slot *slot)
 {
 	WorkerKind	kind = slot->turn == TURN_OF_GATE ? GATE_WORKER : LEDGER_WORKER;
 
@@ -211,9 +211,9 @@ wake_worker(const Slot *slot)
 			continue;
 		if (kind == GATE_WORKER && (slot->keeper != NO_WORKER ? slot->keeper != n : worker->state != IDLE || worker->dismissed))
 			continue;
-		SetLatch(worker->latch);
-		return;
+		return worker->latch;
 	}
+	return NULL;
 }
 
 /* ---- working */
@@ -268,6 +268,7 @@ leave_registry(int code, Datum argument)
 	Worker	   *worker = &shared->workers[own_entry];
 	dsm_handle *unread = palloc(shared->slot_count * sizeof(dsm_handle));
 	int			unread_count = 0;
+	Latch	   *next;
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	make_absent(worker);
@@ -294,7 +295,9 @@ leave_registry(int code, Datum argument)
 		else if (slot->keeper != NO_WORKER)
 		{
 			slot->turn = TURN_OF_GATE;
-			wake_worker(slot);
+			next = latch_of_worker(slot);
+			if (next != NULL)
+				SetLatch(next);
 		}
 		else
 		{

@@ -158,6 +158,16 @@ write_question(StringInfo to, FunctionCallInfo fcinfo, const char *search_path)
 
 /* ---- statements for the worker */
 
+static SPIPlanPtr
+prepared(const char *sql, int number, Oid *types)
+{
+	SPIPlanPtr	plan = SPI_prepare(sql, number, types);
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	return plan;
+}
+
 typedef struct KeptStatement
 {
 	uint32		hash;
@@ -184,9 +194,9 @@ kept_plan(const char *sql, int number, Oid *types)
 	kept = hash_search(plans, &hash, HASH_FIND, &found);
 	if (found && strcmp(kept->sql, sql) == 0)
 		return kept->plan;
-	plan = SPI_prepare(sql, number, types);
-	if (plan == NULL || SPI_keepplan(plan) != 0)
-		elog(ERROR, "SPI_prepare failed");
+	plan = prepared(sql, number, types);
+	if (SPI_keepplan(plan) != 0)
+		elog(ERROR, "SPI_keepplan failed");
 	kept = hash_search(plans, &hash, HASH_ENTER, &found);
 	if (found)
 	{
@@ -196,6 +206,81 @@ kept_plan(const char *sql, int number, Oid *types)
 	kept->sql = MemoryContextStrdup(TopMemoryContext, sql);
 	kept->plan = plan;
 	return plan;
+}
+
+static void
+execute(SPIPlanPtr plan, Datum *values, char *nulls)
+{
+	int			code = SPI_execute_plan(plan, values, nulls, false, 0);
+
+	if (code < 0)
+		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(code));
+}
+
+/* The statement that made the last answer of this session: many questions are asked again. */
+typedef struct Finish
+{
+	char	   *sql;
+	SPIPlanPtr	plan;
+	uint64		catalog;		/* the version of the catalogs on which it was planned */
+	bool		runs;			/* what it calls may ask a question itself, and that keeps nothing */
+} Finish;
+
+static Finish kept_finish = {NULL};
+
+static void
+forget_finish(void)
+{
+	Finish		old = kept_finish;
+
+	kept_finish = (Finish) {NULL};
+	if (old.plan != NULL)
+		SPI_freeplan(old.plan);
+	if (old.sql != NULL)
+		pfree(old.sql);
+}
+
+/* Sees to it that the statement is the one that is kept. */
+static void
+keep_finish(const char *sql)
+{
+	Oid			type = JSONBOID;
+	uint64		catalog = catalog_version();
+	SPIPlanPtr	plan;
+	char	   *copy;
+
+	if (kept_finish.plan != NULL && kept_finish.catalog == catalog && strcmp(kept_finish.sql, sql) == 0)
+		return;
+	forget_finish();
+	plan = prepared(sql, 1, &type);
+	copy = MemoryContextStrdup(TopMemoryContext, sql);
+	if (SPI_keepplan(plan) != 0)
+		elog(ERROR, "SPI_keepplan failed");
+	kept_finish = (Finish) {copy, plan, catalog};
+}
+
+/* Runs a statement over released numbers, which are its $1. */
+static void
+execute_finish(const char *sql, Datum *rows, char *nulls)
+{
+	Oid			type = JSONBOID;
+
+	if (kept_finish.runs)
+	{
+		execute(prepared(sql, 1, &type), rows, nulls);
+		return;
+	}
+	keep_finish(sql);
+	PG_TRY();
+	{
+		kept_finish.runs = true;
+		execute(kept_finish.plan, rows, nulls);
+	}
+	PG_FINALLY();
+	{
+		kept_finish.runs = false;
+	}
+	PG_END_TRY();
 }
 
 static Oid
@@ -232,15 +317,13 @@ send_rows(StringInfo to)
 		}
 }
 
-/* Reads a statement and its parameters, and lets the server analyse it. K: the session keeps its plan. */
-static SPIPlanPtr
-read_statement(Message from, bool keep, Datum **values, char **nulls)
+/* Reads the parameters of a statement. */
+static int
+read_parameters(Message from, Oid **types, Datum **values, char **nulls)
 {
-	char	   *sql = receive_text(from);
 	int			number = (int) pq_getmsgint(from, 4);
-	Oid		   *types = palloc(sizeof(Oid) * (number + 1));
-	SPIPlanPtr	plan;
 
+	*types = palloc(sizeof(Oid) * (number + 1));
 	*values = palloc(sizeof(Datum) * (number + 1));
 	*nulls = palloc(number + 1);
 	for (int n = 0; n < number; n++)
@@ -249,48 +332,115 @@ read_statement(Message from, bool keep, Datum **values, char **nulls)
 					parameter;
 		char	   *text;
 
-		types[n] = receive_type(from);
+		(*types)[n] = receive_type(from);
 		text = receive_text(from);
-		getTypeInputInfo(types[n], &input, &parameter);
+		getTypeInputInfo((*types)[n], &input, &parameter);
 		(*values)[n] = OidInputFunctionCall(input, text, parameter, -1);
 		(*nulls)[n] = text == NULL ? 'n' : ' ';
 	}
-	plan = keep ? kept_plan(sql, number, types) : SPI_prepare(sql, number, types);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	return plan;
+	return number;
 }
 
-static void
-execute(SPIPlanPtr plan, Datum *values, char *nulls)
+/* A statement without parameters that was analysed, and perhaps is run later. */
+typedef struct Analysed
 {
-	int			code = SPI_execute_plan(plan, values, nulls, false, 0);
+	char	   *sql;
+	SPIPlanPtr	plan;
+} Analysed;
 
-	if (code < 0)
-		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(code));
+/* What lives as long as a conversation. */
+typedef struct Conversation
+{
+	MemoryContext context;
+	List	   *analysed;
+} Conversation;
+
+static SPIPlanPtr
+analysed_plan(const Conversation *conversation, const char *sql)
+{
+	ListCell   *cell;
+
+	foreach(cell, conversation->analysed)
+		if (strcmp(((Analysed *) lfirst(cell))->sql, sql) == 0)
+			return ((Analysed *) lfirst(cell))->plan;
+	return NULL;
 }
 
-/* Runs one statement of a message, or only lets it be analysed, which locks what it names. */
+/* The first column of the rows, which are texts, with commas between them: one value, however many they are. */
 static void
-run_statement(Message from, StringInfo to)
+send_joined(StringInfo to)
+{
+	StringInfoData joined;
+
+	initStringInfo(&joined);
+	if (SPI_tuptable == NULL || SPI_gettypeid(SPI_tuptable->tupdesc, 1) != TEXTOID)
+		elog(ERROR, "the run step does not give texts");
+	for (uint64 row = 0; row < SPI_processed; row++)
+	{
+		bool		null;
+		Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 1, &null);
+
+		if (row > 0)
+			appendStringInfoChar(&joined, ',');
+		if (!null)
+			appendBinaryStringInfo(&joined, VARDATA_ANY(DatumGetTextPP(value)), VARSIZE_ANY_EXHDR(DatumGetTextPP(value)));
+	}
+	appendStringInfoChar(to, 'T');
+	send_bytes(to, joined.data, joined.len);
+	pfree(joined.data);
+}
+
+/*
+ * Does one statement of a message. P: it is only analysed, which locks what it names, and what comes of that is there until the
+ * conversation ends. K: the session keeps its plan. F: it is what puts the answer together. O and T: it is run once; T gives texts.
+ */
+static void
+run_statement(Message from, StringInfo to, Conversation *conversation)
 {
 	int			doing = pq_getmsgbyte(from);
+	char	   *sql = receive_text(from);
+	Oid		   *types;
 	Datum	   *values;
 	char	   *nulls;
-	SPIPlanPtr	plan = read_statement(from, doing == 'K', &values, &nulls);
+	int			number = read_parameters(from, &types, &values, &nulls);
+	SPIPlanPtr	plan;
 
 	SPI_tuptable = NULL;
-	if (doing != 'P')
+	if (doing == 'P')
+	{
+		MemoryContext before = MemoryContextSwitchTo(conversation->context);
+		Analysed   *one = palloc(sizeof(Analysed));
+
+		one->sql = pstrdup(sql);
+		one->plan = prepared(sql, number, types);
+		conversation->analysed = lappend(conversation->analysed, one);
+		MemoryContextSwitchTo(before);
+		send_rows(to);
+		return;
+	}
+	plan = (doing == 'O' || doing == 'T') && number == 0 ? analysed_plan(conversation, sql) : NULL;
+	if (doing == 'F')
+		execute_finish(sql, values, nulls);
+	else if (doing == 'K')
+		execute(kept_plan(sql, number, types), values, nulls);
+	else if (plan != NULL)
 		execute(plan, values, nulls);
-	send_rows(to);
-	SPI_freetuptable(SPI_tuptable);
-	if (doing != 'K')
+	else
+	{
+		plan = prepared(sql, number, types);
+		execute(plan, values, nulls);
 		SPI_freeplan(plan);
+	}
+	if (doing == 'T')
+		send_joined(to);
+	else
+		send_rows(to);
+	SPI_freetuptable(SPI_tuptable);
 }
 
 /* Each statement in a subtransaction of its own. The first that fails ends it; only the cancel of the whole is thrown. */
 static void
-run_statements(Message from, StringInfo to)
+run_statements(Message from, StringInfo to, Conversation *conversation)
 {
 	int			count = (int) pq_getmsgint(from, 4);
 	MemoryContext context = CurrentMemoryContext;
@@ -305,7 +455,7 @@ run_statements(Message from, StringInfo to)
 		MemoryContextSwitchTo(context);
 		PG_TRY();
 		{
-			run_statement(from, to);
+			run_statement(from, to, conversation);
 			ReleaseCurrentSubTransaction();
 			MemoryContextSwitchTo(context);
 			CurrentResourceOwner = owner;
@@ -468,22 +618,17 @@ judges(int code)
 	return false;
 }
 
-/* Runs a statement over released numbers, which are its $1. */
+/* The answer of a statement over released numbers. */
 static void
 run_finish(Message from)
 {
 	MemoryContext context = CurrentMemoryContext;
 	char	   *sql = receive_text(from);
 	Datum		rows = DirectFunctionCall1(jsonb_in, CStringGetDatum(receive_text(from)));
-	Oid			type = JSONBOID;
 
 	PG_TRY();
 	{
-		SPIPlanPtr	plan = SPI_prepare(sql, 1, &type);
-
-		if (plan == NULL)
-			elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-		execute(plan, &rows, NULL);
+		execute_finish(sql, &rows, NULL);
 	}
 	PG_CATCH();
 	{
@@ -543,6 +688,7 @@ converse(FunctionCallInfo fcinfo, Slot *slot, const char *search_path)
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "discreet conversation", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext exchanged = AllocSetContextCreate(context, "discreet exchange", ALLOCSET_DEFAULT_SIZES);
+	Conversation conversation = {context, NIL};
 	StringInfoData message;
 	Datum		answer;
 
@@ -567,7 +713,7 @@ converse(FunctionCallInfo fcinfo, Slot *slot, const char *search_path)
 			break;
 		}
 		resetStringInfo(&message);
-		run_statements(reply, &message);
+		run_statements(reply, &message, &conversation);
 		/* once they have run: what they locked was there before the version was taken */
 		send_text(&message, own_catalog_version());
 		MemoryContextReset(exchanged);

@@ -199,6 +199,17 @@ receive_text(Message from)
 
 /* ---- turns */
 
+/*
+ * Without the lock: whoever is woken may run at once, in place of this process, and needs the lock. Latches are those of processes
+ * that the server knows; one that is another's by now wakes that for nothing.
+ */
+static void
+wake(Latch *latch)
+{
+	if (latch != NULL)
+		SetLatch(latch);
+}
+
 /* Under the lock. */
 static void
 make_free(Slot *slot)
@@ -227,6 +238,7 @@ void
 pass_slot(Slot *slot, Turn to)
 {
 	dsm_handle	unread = DSM_HANDLE_INVALID;
+	Latch	   *next = NULL;
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	if (slot->lost && !slot->abandoned)
@@ -242,7 +254,7 @@ pass_slot(Slot *slot, Turn to)
 	slot->taken_by = NO_WORKER;
 	slot->ticket = ++shared->tickets;
 	if (to == TURN_OF_SESSION)
-		SetLatch(slot->latch);
+		next = slot->latch;
 	else if (to == TURN_OF_NOBODY)
 	{
 		unread = slot->large;
@@ -250,8 +262,9 @@ pass_slot(Slot *slot, Turn to)
 		make_free(slot);
 	}
 	else
-		wake_worker(slot);
+		next = latch_of_worker(slot);
 	LWLockRelease(shared->lock);
+	wake(next);
 	if (unread != DSM_HANDLE_INVALID)
 		dsm_unpin_segment(unread);
 }
@@ -260,11 +273,14 @@ pass_slot(Slot *slot, Turn to)
 void
 return_slot(Slot *slot)
 {
+	Latch	   *next;
+
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	shared->workers[slot->keeper].conversations--;
 	slot->keeper = slot->taken_by = NO_WORKER;
-	wake_worker(slot);
+	next = latch_of_worker(slot);
 	LWLockRelease(shared->lock);
+	wake(next);
 }
 
 /* A session gives up its slot. */
@@ -272,6 +288,7 @@ void
 leave_slot(Slot *slot)
 {
 	bool		is_free;
+	Latch	   *next = NULL;
 
 	own_slots = list_delete_ptr(own_slots, slot);
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
@@ -284,7 +301,7 @@ leave_slot(Slot *slot)
 		if (slot->taken_by == NO_WORKER)
 		{
 			slot->turn = TURN_OF_GATE;
-			wake_worker(slot);
+			next = latch_of_worker(slot);
 		}
 		/* no session needs the step of this gate worker any more, and others wait; the ledger finishes what it has begun */
 		else if (slot->turn == TURN_OF_GATE)
@@ -293,6 +310,7 @@ leave_slot(Slot *slot)
 	else
 		slot->turn = TURN_OF_SESSION;	/* no worker takes it any more */
 	LWLockRelease(shared->lock);
+	wake(next);
 	if (is_free)
 		free_slot(slot);
 }
@@ -367,14 +385,16 @@ exchange(Slot *slot, Turn to, const char *bytes, Size length)
 		Turn		turn;
 		bool		lost;
 		TimestampTz since;
+		Latch	   *late = NULL;
 
 		LWLockAcquire(shared->lock, LW_SHARED);
 		turn = slot->turn;
 		lost = slot->lost;
 		since = slot->sent_at;
 		if (ticked && slot->taken_by == NO_WORKER && (turn == TURN_OF_GATE || turn == TURN_OF_LEDGER))
-			wake_worker(slot);
+			late = latch_of_worker(slot);
 		LWLockRelease(shared->lock);
+		wake(late);
 		if (lost)
 			refuse_without_worker("the worker ended while it worked on the question, which may have been charged: no answer", NULL);
 		if (turn == TURN_OF_SESSION)

@@ -71,6 +71,8 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_recall(jsonb) IS 'Of measurements those that are stored, if the role may ask.';
 
 -- discreet._ledger_store: keeps measurements, so that they need not be paid twice; those of the dataset that are too old go.
+-- request: role, dataset, label, accuracy, groups (of each grouping set), measurements: key, set (its place), answer (all but
+-- the groups).
 CREATE FUNCTION discreet._ledger_store(request jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql
@@ -87,7 +89,8 @@ BEGIN
     PERFORM discreet._sweep_answers(request->>'dataset')
     FROM generate_series(0, jsonb_array_length(request->'measurements') / 10);
     INSERT INTO discreet._answer (key, dataset, epoch, answer)
-    SELECT decode(m->>'key', 'hex'), request->>'dataset', discreet._answers_epoch(request->>'dataset'), m->'answer'
+    SELECT decode(m->>'key', 'hex'), request->>'dataset', discreet._answers_epoch(request->>'dataset'),
+           (m->'answer') || jsonb_build_object('groups', request->'groups'->(m->>'set')::int)
     FROM jsonb_array_elements(request->'measurements') m ORDER BY 1
     ON CONFLICT (key) DO UPDATE SET answer = excluded.answer, epoch = excluded.epoch, at = excluded.at;
     INSERT INTO discreet._accuracy (dataset, column_name, kind, numbers, half_width, relative, role, label)

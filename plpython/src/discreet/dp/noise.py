@@ -22,8 +22,8 @@ from discreet.dp.price import Accounting
 AT_ONCE = 1000
 # scales for which a measurement is kept
 KEPT = 64
-# draws of each scale that are drawn at once where fewer are wanted
-RESERVE = 32
+# draws of each scale that are drawn at once where fewer are wanted: at first, and where they are wanted often
+RESERVE, MOST_RESERVED = 32, 256
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class IntegerNoise:
 
     measurement: Mechanism
     _reserves: dict[int, list[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _refills: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def loss(self, sensitivity: Fraction) -> Fraction:
         """OpenDP's own privacy map: epsilon at this L1, or rho at this L2 sensitivity; rounded up."""
@@ -40,9 +41,11 @@ class IntegerNoise:
     def draw(self, how_many: int) -> list[int]:
         """So many independent draws, around zero."""
         if how_many < RESERVE:
-            reserve = self._reserves.setdefault(os.getpid(), [])  # a forked process has one of its own
+            process = os.getpid()  # a forked process has a reserve of its own
+            reserve = self._reserves.setdefault(process, [])
             if len(reserve) < how_many:
-                reserve.extend(self.measurement([0] * RESERVE))
+                more = self._refills[process] = min(2 * self._refills.get(process, RESERVE // 2), MOST_RESERVED)
+                reserve.extend(self.measurement([0] * more))
             return [reserve.pop() for _ in range(how_many)]
         parts = (min(AT_ONCE, how_many - start) for start in range(0, how_many, AT_ONCE))
         return [noise for part in parts for noise in self.measurement([0] * part)]

@@ -22,6 +22,7 @@ from discreet.gate.caveats_values import (
 )
 from discreet.gate.excluded import conditions_about, constants_wanted
 from discreet.gate.grouping import Key
+from discreet.gate.known import kept_with_plan
 from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.moving import moved_clock
 from discreet.gate.nullness import may_be_null
@@ -56,6 +57,7 @@ FIRST, LAST = datetime.min, datetime.max
 MOMENT_CALLS = {"extract": 2, "date_part": 2, "date_trunc": 2, "to_char": 2}
 
 
+@kept_with_plan
 def caveats(plan: Plan, terms: Sequence[Terms]) -> list[str]:
     """Of a question that can be answered; `terms` are those of its grouping sets."""
     found = [

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace
@@ -29,6 +29,7 @@ from discreet.dp.quantile import END_MISSED, QuantileChoice, is_tail
 from discreet.dp.sampling import PoissonSample
 from discreet.gate.aggregates import Aggregate
 from discreet.gate.bins import LogarithmicBins
+from discreet.gate.known import kept_with_plan
 from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.plan import Plan
 from discreet.gate.printer import printed
@@ -159,6 +160,13 @@ def bound_of(error: Dependence, aggregates: Sequence[Aggregate], terms: Terms) -
         else:
             ranged.append((number, weight))
     return Bound(fixed, tuple(averages), tuple(ranged), widths)
+
+
+@kept_with_plan
+def bounds_of_errors(plan: Plan, terms: Sequence[Terms]) -> list[Bound]:
+    """The half-widths of the errors of the measured table, in one grouping set, whose terms are given."""
+    (some,) = terms
+    return [bound_of(error, plan.aggregates, some) for error in plan.errors]
 
 
 def is_searched(aggregate: Aggregate) -> bool:
@@ -305,6 +313,10 @@ class Exactness:
     unit: str | None = None
 
     def told(self) -> dict[str, str | None]:
+        return dict(self._told)
+
+    @cached_property
+    def _told(self) -> dict[str, str | None]:
         shown = {
             "column": self.column,
             "mechanism": self.mechanism,
@@ -316,13 +328,20 @@ class Exactness:
 
     def in_words(self, half_width: str) -> str:
         """A half-width as people read it: ±30, ±2 days, ±1 day 4:30:00."""
-        if half_width == UNLIMITED:
-            return "unlimited"
-        if self.unit == "seconds":
-            return f"±{span_text(Fraction(math.ceil(Fraction(half_width))))}"
-        return f"±{written(Fraction(half_width), 3)}" + ("" if self.unit is None else f" {self.unit}")
+        return in_words(half_width, self.unit)
 
 
+@lru_cache(maxsize=256)
+def in_words(half_width: str, unit: str | None) -> str:
+    """Kept: most questions are asked again at the same price."""
+    if half_width == UNLIMITED:
+        return "unlimited"
+    if unit == "seconds":
+        return f"±{span_text(Fraction(math.ceil(Fraction(half_width))))}"
+    return f"±{written(Fraction(half_width), 3)}" + ("" if unit is None else f" {unit}")
+
+
+@kept_with_plan
 def exactness(plan: Plan, terms: Sequence[Terms]) -> list[Exactness]:
     """Of every column; `terms` are those of the grouping sets, of which the one with most noise counts."""
     noisiest = max(terms, key=lambda some: some.reach)
@@ -413,9 +432,16 @@ def widths_in(plan: Plan, rows: Sequence[Sequence[object]], place: int, widths: 
         return []
     at = len(plan.grouping.keys) + len(plan.aggregates) + plan.errors.index(part.error)
     texts = {str(row[at]) for row in rows if row[at] is not None}
-    known = sorted((text for text in texts if text != UNLIMITED), key=Fraction)
+    known = [text for text in texts if text != UNLIMITED]
+    known = known if len(known) < 2 else [min(known, key=Decimal), max(known, key=Decimal)]
     ends = [*known[:1], *known[-1:]] if UNLIMITED not in texts else [*known[:1], UNLIMITED]
     return list(dict.fromkeys(ends))
+
+
+def all_widths(plan: Plan, rows: Sequence[Sequence[object]], widths: Widths) -> Widths:
+    """The least and the largest half-width of every column in the rows that were released."""
+    ends = [widths_in(plan, rows, place, widths) for place in range(len(plan.columns))]
+    return {place: (some[0], some[-1]) if some else (None, None) for place, some in enumerate(ends)}
 
 
 def errors_told(

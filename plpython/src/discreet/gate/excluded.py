@@ -33,6 +33,8 @@ from discreet.gate.tree import (
 
 # nodes; beyond it all groups are shown
 LARGEST = 20_000
+# how these are written depends on no setting
+UNSET = frozenset([Family.INT, Family.NUMERIC, Family.TEXT, Family.BOOL])
 # groups of public rows: more than an answer may have
 MOST_LISTED = 10_001
 
@@ -55,6 +57,13 @@ def groups_sql(key: Key, source: Source, conditions: Iterable[Expression]) -> st
     return f"SELECT text FROM (VALUES {', '.join(found)}) AS known(text, kept) WHERE kept"
 
 
+def are_lasting(key: Key, source: Source, conditions: Iterable[Expression]) -> bool:
+    """Whether these groups are the same in every session: no condition excludes any, and no setting says how they are
+    written.
+    """
+    return key.value.family in UNSET and not any(conditions_about(key.value, source, conditions))
+
+
 def listed_sql(keys: Iterable[Key], public: Listed) -> str:
     """The SQL of the groups that public rows give to the keys, as arrays of texts; one more than an answer may have."""
     texts = ", ".join(f"({key.sql})::pg_catalog.text" for key in keys)
@@ -63,10 +72,10 @@ def listed_sql(keys: Iterable[Key], public: Listed) -> str:
     return f"{inside}{where_sql} LIMIT {MOST_LISTED}"
 
 
-def constant_conditions_sql(conditions: Iterable[Expression]) -> str:
-    """The SQL of whether the conditions that name no column hold: else no row takes part."""
+def constant_conditions_sql(conditions: Iterable[Expression]) -> list[str]:
+    """The SQL of whether the conditions that name no column hold, if there are some: else no row takes part."""
     constant = [printed(condition) for condition in conditions if not has_columns(condition)]
-    return f"SELECT ({' AND '.join(constant) or 'true'}) IS TRUE AS holds"
+    return [f"SELECT ({' AND '.join(constant)}) IS TRUE AS holds"] if constant else []
 
 
 def constants_wanted(condition: Expression, value: Expression) -> list[Constant] | None:

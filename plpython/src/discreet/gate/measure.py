@@ -24,13 +24,14 @@ from discreet.gate.exactness import (
     UNLIMITED,
     Bound,
     average_off_by,
-    bound_of,
+    bounds_of_errors,
     half_width,
     noise_missed,
     off_by,
     widths_of,
     written,
 )
+from discreet.gate.known import kept_with_plan
 from discreet.gate.margins import Wanted
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
@@ -107,6 +108,19 @@ def domain_groups(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequenc
     listed = listed_groups(plan, keys, texts)
     if listed is not None:
         return listed
+    if all(texts[place] is plan.known_texts.get(place) for place in keys):
+        return lasting_groups(plan, [keys])
+    return combined(plan, keys, texts)
+
+
+@kept_with_plan
+def lasting_groups(plan: Plan, sets: Sequence[tuple[int, ...]]) -> list[Group]:
+    """The groups of a set, where those of its keys are the same in every session."""
+    (keys,) = sets
+    return combined(plan, keys, plan.known_texts)
+
+
+def combined(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str | None]]) -> list[Group]:
     domains = (texts[place] if place in keys else [None] for place in range(len(plan.grouping.keys)))
     return list(product(*(sorted(domain, key=key_order) for domain in domains)))
 
@@ -168,7 +182,7 @@ def release(
             released[measurement] = dict(zip(groups, chosen, strict=True))
         elif measurement not in released:
             totals, noise = found.get(measurement, {}), terms.noise(measurement)
-            exact = [integer(totals.get(group, 0)) for group in groups]
+            exact = [total for total in (totals.get(group, 0) for group in groups) if isinstance(total, int)]
             drawn = noise.draw(len(exact)) if draws is None or known is None else draws.taken(measurement)
             released[measurement] = dict(zip(groups, noise.added(exact, drawn), strict=True))
     return released
@@ -200,7 +214,7 @@ def assembled(
     columns: list[Sequence[object]] = [[group[key] for group in groups] for key in range(len(plan.grouping.keys))]
     every: dict[int, list[tuple[int, ...]]] = {}
     for number, aggregate in enumerate(plan.aggregates):
-        parts = [[released[m][group] for group in groups] for m in aggregate.measurements]
+        parts = [[numbers[group] for group in groups] for numbers in (released[m] for m in aggregate.measurements)]
         every[number] = list(zip(*parts, strict=True))
         if aggregate.measurements[0].quantity is Quantity.QUANTILE:
             columns.append([quantile(aggregate, chosen) for chosen in parts[0]])
@@ -213,7 +227,7 @@ def assembled(
             whole_numbers(aggregate, parts[0], spreads)
             or [shown(aggregate, put_together(aggregate, some, spreads)) for some in zip(*parts, strict=True)]
         )
-    bounds = (bound_of(error, plan.aggregates, terms) for error in plan.errors)
+    bounds = bounds_of_errors(plan, [terms])
     shown_numbers = {number: columns[len(plan.grouping.keys) + number] for number in every}
     columns += [half_widths(bound, plan.aggregates, every, shown_numbers, len(groups)) for bound in bounds]
     columns += [
@@ -273,10 +287,10 @@ def half_widths(
     known: dict[tuple[int, ...], Fraction | None] = {}
     for values in set(zip(*used, strict=True)) if used else {()}:
         known[values] = bound.after(dict(zip(bound.numbers, values, strict=True)))
-    found = [known[values] for values in zip(*used, strict=True)] if used else [known[()]] * rows
     if not bound.ranged:
-        texts = {error: None if error is None else written(error) for error in set(known.values())}
-        return [texts[error] for error in found]
+        texts = {values: None if error is None else written(error) for values, error in known.items()}
+        return [texts[values] for values in zip(*used, strict=True)] if used else [texts[()]] * rows
+    found = [known[values] for values in zip(*used, strict=True)] if used else [known[()]] * rows
     widths: list[str | None] = []
     for place, fixed in enumerate(found):
         assert fixed is not None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 
 from discreet.dp.grid import Grid
 from discreet.dp.price import Accounting, Price
@@ -85,6 +86,14 @@ class Measurement:
     bins: EqualBins | LogarithmicBins | ValueBins | None = None
     own: OwnEpsilon | None = None
     side: Side | None = None
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """It is looked up for every number, and its parts are deep."""
+        return hash((self.quantity, self.subject, self.fraction, self.bins, self.own, self.side))
 
     def sensitivity(self, rows: int, single: bool, groups: int = 1) -> int:
         """The most that adding or removing one person changes the numbers of so many groups, added up.

@@ -15,6 +15,7 @@ from discreet.gate.answer import answer_sql, answer_with_errors, errors_of
 from discreet.gate.expressions import function_name
 from discreet.gate.finish import rows_sql
 from discreet.gate.keys import key_of
+from discreet.gate.known import Known
 from discreet.gate.margins import Wanted, margin_errors
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.names import Source
@@ -91,7 +92,7 @@ class Plan(Answered):
         """The same in the currency of the dataset."""
         return sum((m.own.price(self.dataset.accounting).amount for m in self.measurements if m.own), Fraction(0))
 
-    @property
+    @cached_property
     def answer_columns(self) -> list[tuple[str, str]]:
         """The columns of the measured table: keys, aggregates, errors."""
         keys = [(f"k{n}", key.native_type) for n, key in enumerate(self.grouping.keys)]
@@ -105,13 +106,13 @@ class Plan(Answered):
         """Whether GROUPING() is asked, so that rows say which grouping set they belong to."""
         return tells_set(self.levels[0].select)
 
-    @property
+    @cached_property
     def columns(self) -> list[tuple[str, Dependence]]:
         """The columns of the answer, errors aside, and what each depends on."""
         top = self.levels[-1]
         return list(zip(top.names, top.dependences, strict=True))
 
-    @property
+    @cached_property
     def errors(self) -> tuple[Dependence, ...]:
         """What the half-widths in the measured table are of."""
         return errors_of(self.levels)
@@ -141,8 +142,13 @@ class Plan(Answered):
         return {}
 
     @cached_property
-    def known_group_statements(self) -> dict[int, str]:
-        """Statements that gate/excluded.py has made of group keys, by their places: of many values they are long."""
+    def known_texts(self) -> dict[int, list[str | None]]:
+        """The groups of keys that are the same in every session, by their places, as PostgreSQL has told them."""
+        return {}
+
+    @cached_property
+    def known(self) -> Known:
+        """What gate/known.py keeps."""
         return {}
 
     @property
@@ -154,7 +160,7 @@ class Plan(Answered):
         periods = () if self.charged is None else (self.charged.key,)
         return self.source, frozenset(self.conditions), dataset, payers, *sampled, *periods
 
-    @property
+    @cached_property
     def trials(self) -> list[str]:
         """Constants of which PostgreSQL must be asked, before anything is charged, whether it understands them."""
         parts = (part for aggregate in self.aggregates for part in parts_of(aggregate))

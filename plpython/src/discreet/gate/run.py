@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from discreet.core.quoting import identifier
 from discreet.dp.grid import Grid
 from discreet.gate import printer
+from discreet.gate.finish import built
+from discreet.gate.known import kept_with_plan
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
 from discreet.gate.printer import operator, output_text, printed
@@ -41,21 +44,39 @@ class Statement:
     def sql(self) -> str:
         return self.ways[0]
 
+    @cached_property
+    def as_texts(self) -> list[str]:
+        """Its ways, each row as one text."""
+        columns = [f"c{n}" for n in range(self.columns)]
+        names, row = ", ".join(columns), built("jsonb_build_array", columns)
+        return [f"SELECT ({row})::pg_catalog.text FROM ({sql}) AS t({names})" for sql in self.ways]
+
 
 def statements(plan: Plan, keys: tuple[int, ...], seed: int) -> list[Statement]:
-    """Those of one grouping set; `seed` is the fresh secret of the keyed hash."""
+    """Those of one grouping set; `seed` is the fresh secret of the keyed hash, by which rows of a person are chosen."""
+    return without_choice(plan, [keys]) if plan.source.single else chosen_by(plan, keys, seed)
+
+
+@kept_with_plan
+def without_choice(plan: Plan, sets: Sequence[tuple[int, ...]]) -> list[Statement]:
+    """Those of one grouping set where nobody has more than one row."""
+    (keys,) = sets
+    return chosen_by(plan, keys, 0)
+
+
+def chosen_by(plan: Plan, keys: tuple[int, ...], seed: int) -> list[Statement]:
     alone = [m for m in plan.measurements if is_alone(m, plan)]
     together = tuple(m for m in plan.measurements if m not in alone)
-    built = [Statement(together_ways(plan, keys, together, seed), keys, together)] if together else []
+    found = [Statement(together_ways(plan, keys, together, seed), keys, together)] if together else []
     binned: dict[object, list[Measurement]] = {}
     for measurement in alone:
         if measurement.quantity is Quantity.QUANTILE:
             binned.setdefault((measurement.subject, measurement.bins), []).append(measurement)
         else:
-            built.append(Statement((distinct_sql(plan, keys, measurement, seed),), keys, (measurement,)))
+            found.append(Statement((distinct_sql(plan, keys, measurement, seed),), keys, (measurement,)))
     for some in binned.values():
-        built.append(Statement((quantile_sql(plan, keys, some[0], seed),), keys, tuple(some)))
-    return built
+        found.append(Statement((quantile_sql(plan, keys, some[0], seed),), keys, tuple(some)))
+    return found
 
 
 def is_alone(measurement: Measurement, plan: Plan) -> bool:

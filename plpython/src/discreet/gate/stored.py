@@ -72,15 +72,19 @@ def in_order(plan: Plan, keys: tuple[int, ...]) -> list[int]:
     return sorted(keys, key=lambda place: key_of(plan.grouping.keys[place])) if len(keys) > 1 else list(keys)
 
 
-def written(plan: Plan, terms: Terms, measurement: Measurement, numbers: Mapping[Group, int]) -> dict[str, object]:
-    """A measurement of a grouping set, as the ledger keeps it."""
-    places = in_order(plan, terms.keys)
+def written(terms: Terms, measurement: Measurement, numbers: Mapping[Group, int]) -> dict[str, object]:
+    """A measurement of a grouping set, as the ledger keeps it beside the groups."""
     return {
         "price": str(terms.price_of(measurement).amount),
         "delta": str(terms.delta),
-        "groups": [[group[place] for place in places] for group in numbers],
         "numbers": list(numbers.values()),
     }
+
+
+def written_groups(plan: Plan, keys: tuple[int, ...], groups: Iterable[Group]) -> list[list[str | None]]:
+    """The groups of a grouping set, of which its measurements have numbers in this order."""
+    places = in_order(plan, keys)
+    return [[group[place] for place in places] for group in groups]
 
 
 def read(plan: Plan, keys: tuple[int, ...], entry: Mapping[str, object]) -> Stored:
@@ -138,6 +142,8 @@ def of_found(found: Found, place: int) -> dict[Measurement, Mapping[Group, int]]
 
 def terms_with(terms: Terms, place: int, found: Found, drawn: Terms | None) -> Terms:
     """The terms of a grouping set in which each measurement has the price that was paid for it, now or before."""
+    if not found and drawn is terms:
+        return terms.all_paid
     paid = {measurement: stored[place].price for measurement, stored in found.items()}
     if drawn is not None:
         paid |= {m: drawn.price_of(m) for m in drawn.measured if m not in paid}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -100,6 +100,11 @@ class Terms:
     @cached_property
     def _paid(self) -> dict[Measurement, Price]:
         return dict(self.paid)
+
+    @cached_property
+    def all_paid(self) -> Terms:
+        """These terms, once all of it is paid for now."""
+        return replace(self, paid=tuple((measurement, self.price_of(measurement)) for measurement in self.measured))
 
     def price_of(self, measurement: Measurement) -> Price:
         if measurement in self._paid:

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from discreet.core.errors import RefusedShapeError
 from discreet.core.syntax import Json
-from discreet.worker.session import Session, SessionError, Statement, kept, run
+from discreet.worker.session import Session, SessionError, Statement, kept
 
 # Nothing but pg_catalog is in the search path. The first object that is not PostgreSQL's own has the number 16384.
 OWNERS = """
@@ -45,6 +45,8 @@ UNREADABLE = """
                                     AND has_schema_privilege($3, n.oid, 'USAGE'))) AS access(denied)
     WHERE access.denied OR c.relrowsecurity AND (c.relforcerowsecurity OR c.relowner <> $3)
 """
+
+RUN_AS = "SELECT t.text FROM discreet._run_as($1, $2) AS t(text)"
 
 
 def acting_role(session: Session, relations: list[dict[str, Json]]) -> int:
@@ -101,9 +103,11 @@ def refuse_unstartable(session: Session, error: SessionError) -> NoReturn:
 def run_as(session: Session, role: int, sql: str) -> list[str]:
     """Runs a SELECT of one text column in the name of the role that acting_role found."""
     if role == 0:
-        rows = session.execute(f"SELECT t.text FROM ({sql}) AS t(text)")
-    else:
-        rows = run(
-            session, "SELECT t.text FROM discreet._run_as(:role::oid, :sql::text) AS t(text)", role=role, sql=sql
-        )
-    return [row["text"] for row in rows]
+        return [text for row in session.execute(sql) for text in row.values()]
+    return [row["text"] for row in session.execute(Statement(RUN_AS, ("oid", "text")), [role, sql])]
+
+
+def run_as_joined(session: Session, role: int, sql: str) -> str:
+    """The same, with commas between the texts."""
+    # by itself it is run as it was analysed
+    return session.joined(sql) if role == 0 else session.joined(RUN_AS, ("oid", "text"), [role, sql])

@@ -22,7 +22,9 @@ def analysed(
     locking = [(Statement(sql, doing=Doing.ANALYSE), ()) for sql in native]
     started = starts(acting, native)
     try:
-        finished = [(Statement(sql, ("jsonb",)), ["[]"]) for sql in finish]
+        # the first is what is run in the end
+        does = [Doing.FINISH, *(Doing.RUN for _ in finish[1:])]
+        finished = [(Statement(sql, ("jsonb",), doing), ["[]"]) for sql, doing in zip(finish, does, strict=True)]
         found = session.execute_all([*first, *locking, *started, *finished])
     except SessionError as error:
         if not judges(error):

@@ -13,7 +13,7 @@ from discreet.dp.exact import decimal_text
 from discreet.dp.noise import AT_ONCE
 from discreet.dp.price import Price
 from discreet.gate.exactness import MISSED, sensitivities
-from discreet.gate.excluded import constant_conditions_sql, groups_sql, listed_sql
+from discreet.gate.excluded import are_lasting, constant_conditions_sql, groups_sql, listed_sql
 from discreet.gate.lint import findings
 from discreet.gate.measure import (
     Draws,
@@ -40,7 +40,7 @@ from discreet.worker.policy import Asking, Charge
 from discreet.worker.session import Statement
 from discreet.worker.store import keep, recalled
 from discreet.worker.telling import Told, explained, tell
-from discreet.worker.totals import Totals, as_texts, totals
+from discreet.worker.totals import Totals, totals
 
 
 class Noisy:
@@ -80,21 +80,22 @@ class Noisy:
         """Errors of types and names come before the charge: the server has analysed the statements."""
         self.acting = self.meaning.acting()
         plan = self.plan
-        domains = {
-            place: Statement(groups_statement(plan, place))
-            for place, key in enumerate(plan.grouping.keys)
-            if key.domain is not None
-        }
+        domains, lasting = groups_wanted(plan), plan.known_texts
+        asked = [Statement(sql) for sql in [*constant_conditions_sql(plan.conditions), *domains.values()]]
         tried = [Statement(f"SELECT {sql}") for sql in plan.trials]
-        before = [Statement(constant_conditions_sql(plan.conditions)), *domains.values(), *tried]
         finish = [self.asking.finish(plan), *errors_sql(plan)]
-        held, *found = analysed(self.session, before, self.native(), self.acting, finish, len(plan.levels))
-        if not held[0]["holds"] or wants_no_rows(plan):
+        found = analysed(self.session, [*asked, *tried], self.native(), self.acting, finish, len(plan.levels))
+        held, listed = found[: len(asked) - len(domains)], found[len(asked) - len(domains) : len(asked)]
+        if not all(rows[0]["holds"] for rows in held) or wants_no_rows(plan):
             self.asked = self.asked.of_nothing()
             return
-        listed = ([row["text"] for row in rows] for rows in found[: len(domains)])
-        texts = {place: list(dict.fromkeys(some)) for place, some in zip(domains, listed, strict=True)}
-        self.asked = replace(self.asked, texts=texts | self.of_public_rows())
+        texts = {
+            place: list(dict.fromkeys(row["text"] for row in rows)) for place, rows in zip(domains, listed, strict=True)
+        }
+        for place, some in texts.items():
+            if are_lasting(plan.grouping.keys[place], plan.source, plan.conditions):
+                lasting[place] = some
+        self.asked = replace(self.asked, texts=lasting | texts | self.of_public_rows())
         refuse_large_answer(plan, self.asked.texts)
         for keys, terms in zip(plan.grouping.sets, self.asked.terms, strict=True):
             if not plan.knows_groups(keys):
@@ -108,7 +109,7 @@ class Noisy:
 
     def native(self) -> list[str]:
         """The statements that are run, as the server analyses them."""
-        native = [sql for statement in self.statements() for sql in as_texts(statement)]
+        native = [sql for statement in self.statements() for sql in statement.as_texts]
         return [*native, cut_sql(self.plan)] if tells_cut(self.plan) else native
 
     def of_public_rows(self) -> dict[int, list[str | None]]:
@@ -280,12 +281,13 @@ def in_periods(due: Asked) -> dict[str, Json]:
     }
 
 
-def groups_statement(plan: Plan, place: int) -> str:
-    """The SQL of the groups that a key has; it is made once for a plan."""
-    known = plan.known_group_statements
-    if place not in known:
-        known[place] = groups_sql(plan.grouping.keys[place], plan.source, plan.conditions)
-    return known[place]
+def groups_wanted(plan: Plan) -> dict[int, str]:
+    """The SQL of the groups of keys, by their places, which are not known yet."""
+    return {
+        place: groups_sql(key, plan.source, plan.conditions)
+        for place, key in enumerate(plan.grouping.keys)
+        if key.domain is not None and place not in plan.known_texts
+    }
 
 
 def tells_cut(plan: Plan) -> bool:

@@ -19,7 +19,7 @@ from discreet.worker.noisy import Noisy
 from discreet.worker.policy import Asking, Charge
 from discreet.worker.session import Session, run
 from discreet.worker.telling import Told
-from discreet.worker.totals import Totals, as_texts, put_rows
+from discreet.worker.totals import Totals, put_rows
 
 RUN = """
     SELECT place, value FROM discreet._personal_run(
@@ -83,7 +83,7 @@ def totals_of_payers(session: Session, plan: Plan, payers: Payers, epsilon: Frac
     """Of every grouping set, over the rows of those who have paid; selection, payment and run share a snapshot."""
     sets = plan.grouping.sets
     built = [(keys, one) for keys in range(len(sets)) for one in statements(plan, sets[keys], secrets.randbits(62))]
-    ways = [(place, sql) for place, (_, statement) in enumerate(built) for sql in as_texts(statement)]
+    ways = [(place, sql) for place, (_, statement) in enumerate(built) for sql in statement.as_texts]
     terms = {"schema": payers.schema, "table": payers.table, "price": price_of(epsilon)}
     rows = run(
         session,

@@ -34,8 +34,10 @@ class Doing(Enum):
     """What a session does with a statement, as extension/worker_session.c knows it."""
 
     RUN = "O"
+    RUN_AND_JOIN = "T"  # the texts of its rows come as one
     RUN_AND_KEEP = "K"  # its plan is kept
-    ANALYSE = "P"  # which locks what it names
+    ANALYSE = "P"  # which locks what it names; what comes of it is run later, if it is
+    FINISH = "F"  # what puts the answer together: the last one is kept
 
 
 @dataclass(frozen=True)
@@ -134,12 +136,7 @@ class Session:
 
     def execute_all(self, calls: Sequence[tuple[Statement, Sequence[SqlValue]]]) -> list[Rows]:
         """Runs statements one after the other; the first that fails is raised, and ends it."""
-        message = self.writer().letter("X").number(len(calls))
-        for statement, arguments in calls:
-            message.letter(statement.doing.value).text(statement.sql).number(len(statement.types))
-            for type_name, value in zip(statement.types, arguments, strict=True):
-                message.text(type_name).text(parameter(value))
-        reply = self._exchange("S", message)
+        reply = self._run(calls)
         found: list[Rows] = []
         failure: SessionError | None = None
         while failure is None and len(found) < len(calls):
@@ -152,6 +149,14 @@ class Session:
             failure.before = found
             raise failure
         return found
+
+    def joined(self, sql: str, types: tuple[str, ...] = (), arguments: Sequence[SqlValue] = ()) -> str:
+        """The texts that a statement gives, with commas between them."""
+        reply = self._run([(Statement(sql, types, Doing.RUN_AND_JOIN), arguments)])
+        try:
+            return _joined(reply)
+        finally:
+            self.catalog = reply.text()
 
     def charge(self, operation: str, request: str) -> str | None:
         """Calls the ledger worker, which commits what it writes; its answer as JSON."""
@@ -171,6 +176,14 @@ class Session:
         self._notices.clear()
         return message
 
+    def _run(self, calls: Sequence[tuple[Statement, Sequence[SqlValue]]]) -> Reader:
+        message = self.writer().letter("X").number(len(calls))
+        for statement, arguments in calls:
+            message.letter(statement.doing.value).text(statement.sql).number(len(statement.types))
+            for type_name, value in zip(statement.types, arguments, strict=True):
+                message.text(type_name).text(parameter(value))
+        return self._exchange("S", message)
+
     def _exchange(self, to: str, message: Writer) -> Reader:
         self.worker_catalog, reply = getcurrent().parent.switch((to, message.message()))
         return Reader(reply)
@@ -188,6 +201,12 @@ def run(session: Session, query: str, **arguments: SqlValue) -> Rows:
         types.append("text[]" if isinstance(value, list) else "text")
         query = query.replace(mark, f"${len(values)}::{types[-1]}::")
     return session.execute(Statement(query, tuple(types)), values)
+
+
+def _joined(reply: Reader) -> str:
+    if reply.letter() == "E":
+        raise SessionError(str(reply.text()), str(reply.text()), reply.text())
+    return str(reply.text())
 
 
 def _rows(reply: Reader) -> Rows:

@@ -24,13 +24,17 @@ MORE, DONE = b"M", b"D"
 
 CONVERSATIONS: dict[int, greenlet] = {}
 SESSIONS: dict[int, Session] = {}
+# the plpy of the worker, and what it is while a cancel must end everything
+INTERRUPTIBLE: dict[str, Plpy] = {}
 
 
 def watched_step(plpy: Plpy, conversation: int, sender: str, catalog: int, message: bytes) -> bytes:
     """`step()`, which ends, whatever it does, when it has taken too long or its worker is told to leave."""
     watch_for_interrupts()
+    if INTERRUPTIBLE.get("of") is not plpy:
+        INTERRUPTIBLE.update({"of": plpy, "is": Interruptible(plpy)})
     with function_begins():
-        return step(Interruptible(plpy), conversation, sender, catalog, message)
+        return step(INTERRUPTIBLE["is"], conversation, sender, catalog, message)
 
 
 def step(plpy: Plpy, conversation: int, sender: str, catalog: int, message: bytes) -> bytes:

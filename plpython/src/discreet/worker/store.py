@@ -23,6 +23,7 @@ from discreet.gate.stored import (
     terms_with,
     wider,
     written,
+    written_groups,
 )
 from discreet.gate.together import Rows
 from discreet.gate.wish import Wish
@@ -88,8 +89,12 @@ def keep(asker: Asker, asked: Asked, due: Asked, drawn: list[Released], rows: Ro
     exact = [found.told() for found in accuracy(asked.plan, rows)]
     # two measurements may have one key, as the number of rows and that of people where everybody has one row
     entries = {
-        key: {"key": key, "answer": written(due.plan, due.terms[place], measurement, drawn[place][measurement])}
+        key: {"key": key, "set": place, "answer": written(due.terms[place], measurement, drawn[place][measurement])}
         for (measurement, place), key in store_keys(due.plan, asked.declared).items()
     }
-    kept = {"measurements": list(entries.values()), "accuracy": exact}
+    groups = [
+        written_groups(due.plan, keys, numbers[due.plan.measurements[0]])
+        for keys, numbers in zip(due.plan.grouping.sets, drawn, strict=True)
+    ]
+    kept = {"measurements": list(entries.values()), "groups": groups, "accuracy": exact}
     asker.ledger("store", {"role": asker.user, "dataset": asked.plan.dataset.name} | kept)

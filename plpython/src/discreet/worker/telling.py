@@ -12,7 +12,7 @@ from discreet.core.syntax import Json
 from discreet.core.verdicts import judges
 from discreet.dp.exact import decimal_text
 from discreet.gate.caveats import caveats, thresholds
-from discreet.gate.exactness import Widths, columns_told, errors_told, exactness, groups_told
+from discreet.gate.exactness import Widths, all_widths, columns_told, errors_told, exactness, groups_told
 from discreet.gate.plan import Plan, errors_sql
 from discreet.gate.pricing import Asked
 from discreet.gate.stored import Found, covers, terms_with
@@ -41,7 +41,7 @@ class Told:
 
 def tell(asker: Asker, asked: Asked, told: Told, rows: Rows) -> None:
     """What was paid, what is left, the 95 % error of each noisy column, from released numbers, and caveats."""
-    widths = margin_widths(asker.session, asked.plan, rows)
+    widths = all_widths(asked.plan, rows, margin_widths(asker.session, asked.plan, rows))
     errors = errors_told(asked.plan, asked.terms, rows, widths)
     limits = caveats(asked.plan, asked.terms) + ([] if told.cut is None else [told.cut])
     columns = columns_told(asked.plan, asked.terms, rows, widths)

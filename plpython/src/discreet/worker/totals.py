@@ -7,11 +7,10 @@ import secrets
 from collections.abc import Sequence
 
 from discreet.core.syntax import SqlValue
-from discreet.gate.finish import built
 from discreet.gate.measurements import Measurement
 from discreet.gate.plan import Plan
 from discreet.gate.run import Statement, statements
-from discreet.worker.acting import run_as
+from discreet.worker.acting import run_as_joined
 from discreet.worker.session import Session
 
 PROGRAM_LIMIT_EXCEEDED = "54000"
@@ -46,21 +45,14 @@ def put_rows(found: Totals, plan: Plan, statement: Statement, rows: Sequence[lis
 
 def rows(session: Session, statement: Statement, role: int) -> list[list[SqlValue]]:
     """By the first way, or by the next where that meets a limit: of memory, of integers, or of types it knows."""
-    *limited, last = as_texts(statement)
-    texts = None
+    *limited, last = statement.as_texts
+    joined = None
     for sql in limited:
         try:
-            texts = run_as(session, role, sql)
+            joined = run_as_joined(session, role, sql)
             break
         except session.SPIError as error:
             if getattr(error, "sqlstate", None) != PROGRAM_LIMIT_EXCEEDED:
                 raise
-    texts = run_as(session, role, last) if texts is None else texts
-    return list(json.loads(f"[{','.join(texts)}]"))
-
-
-def as_texts(statement: Statement) -> list[str]:
-    """Its ways, each row as one text."""
-    columns = [f"c{n}" for n in range(statement.columns)]
-    names, row = ", ".join(columns), built("jsonb_build_array", columns)
-    return [f"SELECT ({row})::pg_catalog.text FROM ({sql}) AS t({names})" for sql in statement.ways]
+    joined = run_as_joined(session, role, last) if joined is None else joined
+    return list(json.loads(f"[{joined}]"))
