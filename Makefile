@@ -30,7 +30,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help installcheck wheelhouse demo test up down reset psql dsn report build install uninstall lint unit corpus database clients clients-more clients-lock statistical \
-        attack-tests attacks bench bench-peers crash-loop fuzz compilecheck printcheck updatecheck test-on smoke-on smoke reference plots docs imagecheck lock clean \
+        attack-tests attacks bench bench-peers bench-soak crash-loop fuzz compilecheck printcheck updatecheck test-on smoke-on smoke reference plots docs imagecheck lock clean \
         server-packages test-packages
 
 help:  ## list every target
@@ -149,6 +149,9 @@ bench: test-packages install  ## ratios to native SQL, measured in one run
 
 bench-peers: test-packages install  ## the same questions asked of SmartNoise SQL, Qrlew, diffprivlib and OpenDP; writes docs/benchmarks.md
 	@$(VENV)/python -m bench.peers
+
+bench-soak: test-packages install  ## 50 sessions ask under all policies for an hour; memory must stay (MINUTES=5: how long)
+	@$(VENV)/python -m bench.soak $(if $(MINUTES),--minutes $(MINUTES))
 
 crash-loop: test-packages install  ## 40 sessions ask while they and the server are killed; answers against charges (MINUTES=30: how long)
 	@$(VENV)/python -m bench.crash $(if $(MINUTES),--minutes $(MINUTES))

@@ -15,10 +15,19 @@ set itself before measuring.
 """
 
 
+PICTURES = {"growth": "![Time of a question against rows, people, groups, sums, partitions and sessions](growth.svg)\n"}
+
+
 def write_document() -> None:
     """The pages of all results, each a section; those beside peers come last."""
     pages = sorted(RESULTS.glob("*.md"), key=lambda page: (page.stem == "peers", page.stem))
-    DOCUMENT.write_text("\n".join([HEAD, *(page.read_text().replace("# ", "## ", 1) for page in pages)]))
+    sections = [HEAD]
+    for page in pages:
+        sections += [
+            page.read_text().replace("# ", "## ", 1),
+            *([PICTURES[page.stem]] if page.stem in PICTURES else []),
+        ]
+    DOCUMENT.write_text("\n".join(sections))
 
 
 if __name__ == "__main__":
