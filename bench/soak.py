@@ -1,8 +1,8 @@
 """`python -m bench.soak --minutes 60`: 50 sessions ask under every policy, and the memory of the server must stay.
 
 A third of the sessions stays connected; the others connect anew now and then. After a warm-up of a quarter of the
-time, the private memory of the workers, and that of the sessions that stay, may grow by 1 % at most, and no question may
-end with an error that is not expected.
+time, the private memory of the workers, and that of the sessions that stay, may grow by 1 % at most. No question may end
+with an error that is not expected.
 """
 
 from __future__ import annotations
@@ -134,9 +134,8 @@ def main() -> None:
         intact = cluster.sql("SELECT bool_and(intact) FROM discreet.verify_log()")
     workers, staying = (growth([each[place] for each in taken]) for place in (0, 1))
     ended = sum((session.ended for session in sessions), Counter[str | None]())
-    print(
-        f"{sum(session.answered for session in sessions)} answers; refusals and errors: {dict(ended)}; log intact: {intact}"
-    )
+    answered = sum(session.answered for session in sessions)
+    print(f"{answered} answers; refusals and errors: {dict(ended)}; log intact: {intact}")
     print(f"memory of workers x {workers:.3f}, of sessions that stay x {staying:.3f}; at most {MOST_GROWTH}")
     if max(workers, staying) > MOST_GROWTH or ended.keys() - EXPECTED or intact != "t":
         sys.exit("the soak found a fault")
