@@ -1,8 +1,8 @@
 """`python -m bench.soak --minutes 60`: 50 sessions ask under every policy, and the memory of the server must stay.
 
 A third of the sessions stays connected; the others connect anew now and then. After a warm-up of a quarter of the
-time, the private memory of the workers, and that of the sessions that stay, may grow by 1 % at most. No question may end
-with an error that is not expected.
+time, the private memory of the workers, and that of the sessions that stay, may grow by 1 % at most. No question may
+end with an error that is not expected.
 """
 
 from __future__ import annotations
