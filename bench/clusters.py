@@ -13,6 +13,7 @@ SETTINGS = {
     "max_wal_size": "4GB",
     "fsync": "on",
     "synchronous_commit": "on",
+    "max_connections": "250",
 }
 
 

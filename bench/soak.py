@@ -117,7 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60)
     minutes = parser.parse_args().minutes
-    with throw_away_cluster(max_connections="200") as cluster:
+    with throw_away_cluster() as cluster:
         cluster.sql(f"SET client_min_messages = warning; {PREPARE}")
         enough = threading.Event()
         sessions = [Session(cluster, place, enough) for place in range(SESSIONS)]
