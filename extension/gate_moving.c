@@ -24,9 +24,13 @@ char	   *round_time_wish = NULL;
 /* 2001-01-01, a Monday, in days since 2000-01-01: steps of a week begin with it */
 #define FIRST_DAY 366
 
-static const char *const steps_hint = "Give months, days, or hours, minutes and seconds: '1 hour', '1 day', '3 months'.";
+static const char *const steps_hint = "Give months, days, or hours, minutes and seconds: '1 hour', '1 day', '3 months', and at most 1000 years.";
 
 /* ---- steps */
+
+/* The last of so many years began in the year 2000; of longer steps it may be before the year 1. */
+#define MOST_YEARS 1000
+#define MOST_DAYS (MOST_YEARS * 365)
 
 /* Steps are whole months, whole days, or a time of at least a second. */
 static bool
@@ -34,7 +38,9 @@ is_step(const Interval *every)
 {
 	int			kinds = (every->month != 0) + (every->day != 0) + (every->time != 0);
 
-	return kinds == 1 && every->month >= 0 && every->day >= 0 && (every->time == 0 || every->time >= USECS_PER_SEC);
+	return kinds == 1 && every->month >= 0 && every->month <= MOST_YEARS * MONTHS_PER_YEAR &&
+		every->day >= 0 && every->day <= MOST_DAYS &&
+		(every->time == 0 || (every->time >= USECS_PER_SEC && every->time <= MOST_DAYS * USECS_PER_DAY));
 }
 
 static int64

@@ -28,6 +28,14 @@ def test_without_a_price_the_setting_is_paid(asker: Asker) -> None:
     assert asker.spent("staff") == Decimal("0.4")
 
 
+def test_a_price_of_thousands_of_digits_is_refused_before_it_is_paid(asker: Asker) -> None:
+    with refused("22023", "epsilon has too many digits", "100 behind the point"):
+        asker.json(COUNT, "0." + "7" * 6000)
+    assert asker.charges() == []
+    asker.json(COUNT, "0." + "7" * 100)
+    assert len(asker.charges()) == 1
+
+
 @pytest.mark.parametrize("clause", ["ROLLUP (dept)", "GROUPING SETS ((dept), ())"])
 def test_every_grouping_set_is_paid(asker: Asker, clause: str) -> None:
     asker.json(f"SELECT dept, count(*) FROM hr.employee GROUP BY {clause}", "0.5")

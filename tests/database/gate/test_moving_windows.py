@@ -26,7 +26,17 @@ STEPS = [
     ("2024-10-27 01:30:00+00", "1 hour", "Europe/Berlin", "2024-10-27 01:00:00+00"),
     ("infinity", "1 day", "UTC", "infinity"),
 ]
-NO_STEPS = ["0", "-1 hour", "1 day 2 hours", "1 month 1 day", "0.5 seconds"]
+NO_STEPS = [
+    "0",
+    "-1 hour",
+    "1 day 2 hours",
+    "1 month 1 day",
+    "0.5 seconds",
+    "1001 years",
+    "366000 days",
+    "9000000 hours",
+]
+LONGEST_STEPS = ["1000 years", "365000 days", "8760000 hours"]
 CENTURY = "100 years"
 WINDOW = "hired >= now() - interval '1 year' AND hired < now()"
 TOLD = "now() taken as 2000-01-01 00:00:00 UTC"
@@ -54,6 +64,15 @@ def test_what_is_no_step_is_refused(asker: Asker, every: str) -> None:
         asker.plain(f"SET discreet.round_time = '{every}'")
     with refused("22023", "every is no step", "Give months, days, or hours"):
         asker.plain(f"SELECT discreet.create_view('pg_temp.w', 'SELECT count(*) FROM hr.employee', every => '{every}')")
+
+
+@pytest.mark.parametrize("every", LONGEST_STEPS)
+def test_the_longest_steps_begin_in_a_year_that_python_knows(asker: Asker, every: str) -> None:
+    asker.plain(f"SET discreet.round_time = '{every}'")
+    told = notices(asker.connection)
+    asker.plain("SELECT count(*) FROM hr.employee WHERE hired < now()")
+    assert "now() taken as 200" in str(told[-1][1])
+    asker.plain("RESET discreet.round_time")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 from dev.cluster import Cluster
 from dev.install import extension_version, locked, python_folder
@@ -52,6 +53,17 @@ def test_it_names_versions_interpreter_and_folder(admin: Connection) -> None:
 
 def test_the_version_is_that_of_the_control_file(admin: Connection) -> None:
     assert admin.execute("SELECT discreet.version()").fetchall() == [(extension_version(),)]
+
+
+@pytest.mark.parametrize(("setting", "code"), [("statement_timeout", "57014"), ("lock_timeout", "55P03")])
+def test_a_timeout_is_a_timeout(database: Database, admin: Connection, setting: str, code: str) -> None:
+    """Also while one of its statements runs, which makes one row after the other."""
+    with database.connect(autocommit=False) as holder:
+        holder.execute("LOCK TABLE discreet._protected_table")
+        admin.execute(f"SET {setting} = '1s'")
+        with pytest.raises(psycopg.Error) as error:
+            admin.execute(CHECK)
+    assert error.value.sqlstate == code
 
 
 @pytest.mark.parametrize("group", ["discreet_curator", "discreet_auditor"])

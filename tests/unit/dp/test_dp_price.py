@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
@@ -31,6 +32,15 @@ def test_a_delta_without_meaning_is_refused(value: object) -> None:
 @pytest.mark.parametrize("value", ["0.1", 0.1, Decimal("0.1"), Fraction(1, 10)])
 def test_an_epsilon_is_exact(value: object) -> None:
     assert parse_epsilon(value) == Fraction(1, 10)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("parse", [parse_epsilon, parse_delta])
+def test_a_number_of_many_digits_is_refused(parse: Callable[[Decimal | Fraction], Fraction]) -> None:
+    """Its parts could not be written down when they are paid."""
+    with pytest.raises(InvalidParameterError, match="too many digits"):
+        parse(Decimal("0.0" + "7" * 100))
+    assert parse(Decimal("0.0" + "7" * 99)) < 1
+    assert parse(Fraction(1, 3**300 + 1) + Fraction(1, 100))
 
 
 def test_delta_may_be_zero() -> None:

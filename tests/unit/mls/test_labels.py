@@ -75,6 +75,7 @@ def test_what_is_no_label_is_refused(label: str) -> None:
         (("U",), ("A,B",)),
         (("{U}",), ()),
         (("U" * 64,), ()),
+        ((["U", "C"], ["S", "T"]), ()),
         (tuple(f"l{n}" for n in range(MOST_LEVELS + 1)), ()),
         (("U",), tuple(f"c{n}" for n in range(MOST_COMPARTMENTS + 1))),
     ],

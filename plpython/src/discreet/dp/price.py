@@ -13,6 +13,8 @@ SMALLEST_EPSILON = Fraction(1, 10**9)
 LARGEST_EPSILON = Fraction(100)
 SMALLEST_DELTA = Fraction(1, 10**30)
 LARGEST_DELTA = Fraction(1, 10)
+# Python writes no number of thousands of digits: it would fail when the price is written down, after it was paid
+MOST_DIGITS = 100
 
 
 class Accounting(StrEnum):
@@ -26,12 +28,20 @@ class Accounting(StrEnum):
         raise InvalidParameterError(f"unknown accounting {value!r}", "Use 'pure' or 'zcdp'.")
 
 
+def _written(value: Numeric, name: str) -> Fraction:
+    """A number; one that is written has a bounded number of digits."""
+    number = exact(value, name)
+    if not isinstance(value, Fraction) and number.denominator > 10**MOST_DIGITS:
+        raise InvalidParameterError(f"{name} has too many digits", f"Give at most {MOST_DIGITS} behind the point.")
+    return number
+
+
 def parse_epsilon(value: Numeric) -> Fraction:
     """An epsilon between 1e-9 and 100.
 
     Below, answers are noise and the ledger's digits run out; above, e**epsilon promises nothing.
     """
-    epsilon = exact(value, "epsilon")
+    epsilon = _written(value, "epsilon")
     if epsilon <= 0:
         raise InvalidParameterError("epsilon must be positive", "Usual values lie between 0.01 and 10.")
     if epsilon < SMALLEST_EPSILON:
@@ -47,7 +57,7 @@ def parse_delta(value: Numeric) -> Fraction:
     Delta is the chance that the promise breaks, so it belongs far below one over the number of people;
     above 0.1 it is a mistake and not a choice.
     """
-    delta = exact(value, "delta")
+    delta = _written(value, "delta")
     if delta < 0:
         raise InvalidParameterError("delta must not be negative", "Use 0, or a small number such as 1e-6.")
     if 0 < delta < SMALLEST_DELTA:

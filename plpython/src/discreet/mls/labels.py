@@ -34,10 +34,10 @@ class Lattice:
         ):
             if len(names) > most:
                 raise InvalidParameterError(f"{len(names)} {kind}s are too many", f"There can be {most}.")
-            if len(set(names)) < len(names):
-                raise InvalidParameterError(f"a {kind} is named twice", "Name each once.")
             for name in names:
                 check_name(kind, name)
+            if len(set(names)) < len(names):
+                raise InvalidParameterError(f"a {kind} is named twice", "Name each once.")
 
     def bits(self, label: str) -> int:
         """The bitset of a label that is written as S or S:CRYPTO,NATO."""
@@ -74,7 +74,8 @@ class Lattice:
 
 
 def check_name(kind: str, name: str) -> None:
-    if name is None or not name or name != name.strip() or len(name.encode()) > LONGEST_NAME:
+    # an array of arrays has lists
+    if not isinstance(name, str) or not name or name != name.strip() or len(name.encode()) > LONGEST_NAME:
         raise InvalidParameterError(f'"{name}" is no name for a {kind}', "Give it a short name of its own.")
     if set(name) & set(":,{}\"'"):
         raise InvalidParameterError(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from discreet.core import checks, curation, exemption
 from discreet.core.declarations import ColumnDescription, Dataset, Policy, given
@@ -23,7 +23,7 @@ def sql_errors(
 ) -> Callable[Concatenate[Plpy, Arguments], Answer]:
     """Raises a DiscreetError as PostgreSQL's users know errors; language discreet_python drops the traceback.
 
-    A cancel ends what the function does.
+    A cancel ends what the function does. Rows are made here, not while PostgreSQL fetches them.
     """
 
     @wraps(function)
@@ -32,7 +32,8 @@ def sql_errors(
         interruptible = Interruptible(plpy)
         with function_begins():
             try:
-                return function(interruptible, *arguments, **named)
+                answer = function(interruptible, *arguments, **named)
+                return cast(Answer, list(answer)) if isinstance(answer, Iterator) else answer
             except CancelledError as cancelled:
                 raise cancelled.error from None
             except DiscreetError as error:
