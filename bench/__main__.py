@@ -51,7 +51,7 @@ FEATURES = {
     "growth": Feature("Growth", growth.load, (growth.curves,)),
     "hook": Feature("Statements of other sessions", hook.load, (hook.lookups,)),
     "local": Feature("Randomised responses", local.load, (local.estimators, local.responses)),
-    "mls": Feature("Multilevel tables", mls.load, (mls.scans, mls.statements, mls.copy, mls.classifying)),
+    "mls": Feature("Multilevel tables", mls.load, (mls.scans, mls.statements, mls.copy, mls.classifying, mls.keeping)),
     "mls_versions": Feature(
         "Multilevel tables with several versions", mls_versions.load, (mls_versions.reads, mls_versions.writes)
     ),

@@ -1,4 +1,7 @@
-"""Multilevel tables against plain ones: a million entities, five columns, three levels, 2 % polyinstantiated."""
+"""Multilevel tables against plain ones: a million entities, five columns, three levels, 2 % polyinstantiated.
+
+No history is kept of them; what it costs is measured by itself, against multilevel tables without.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ COPIED = 100_000
 COPIES = 5
 CLASSIFIED = 3
 STATEMENTS = 300
+KEPT = 10_000
 ROLES = {"mls_low": "U", "mls_middle": "C", "mls_high": "S"}
 
 SCAN = "SELECT count(id), count(name), sum(salary), count(perf), max(born) FROM {}"
@@ -39,6 +43,7 @@ def load(subject: Subject) -> None:
             SELECT discreet.mls_clear('{role}', '{label}');
         """)
     subject.cluster.sql("SELECT discreet.mls_table('mls_multi', ARRAY['id'])")
+    subject.cluster.sql("SELECT discreet.mls_keep_history('mls_multi', false)")
     for role, rest in (("mls_middle", 0), ("mls_high", 50)):
         with subject.connect(role) as connection:
             connection.execute(f"UPDATE mls_multi SET perf = 'other' WHERE id % 100 = {rest}")
@@ -125,6 +130,37 @@ def beside_a_copy(connection: Connection, labels: str) -> tuple[float, float]:
     classified = seconds(lambda: connection.execute(statement.encode()))
     connection.execute("DROP TABLE mls_copied; SELECT discreet.mls_drop('mls_source')")
     return copied, classified
+
+
+def keeping(subject: Subject) -> Iterator[Line]:
+    """What a history costs: statements over many rows, and an INSERT with its commit."""
+    tables = ("mls_unkept", "mls_kept")
+    for table in tables:
+        subject.cluster.sql(f"""
+            CREATE TABLE {table} (id bigint PRIMARY KEY, name text, salary int, perf text, born date);
+            GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO mls_low;
+        """)
+        subject.cluster.sql(f"SELECT discreet.mls_table('{table}', ARRAY['id'])")
+    subject.cluster.sql("SELECT discreet.mls_keep_history('mls_unkept', false)")
+    with subject.connect("mls_low") as connection:
+        for name, statement in (
+            ("INSERT", f"INSERT INTO {{}} (id, name, salary) SELECT n, 'n', n FROM generate_series(1, {KEPT}) n"),
+            ("UPDATE", "UPDATE {} SET salary = salary + 1"),
+            ("DELETE", "DELETE FROM {}"),
+        ):
+            unkept, kept = (seconds(run(connection, statement, table)) for table in tables)
+            yield ratio(
+                f"multilevel: {name} of {KEPT} rows, with history beside without", *samples([(unkept, kept)]), 3.0
+            )
+        numbers = iter(range(10 * MOST_ENTITIES, 20 * MOST_ENTITIES))
+        native, discreet = alternate(
+            STATEMENTS, *(once(connection, INSERT, table, lambda: next(numbers)) for table in tables)
+        )
+        yield ratio("multilevel: INSERT, with history beside without", native, discreet, 2.0)
+
+
+def run(connection: Connection, statement: str, table: str) -> Callable[[], object]:
+    return lambda: connection.execute(statement.format(table).encode())
 
 
 def rows_from(first: int) -> str:

@@ -1,4 +1,7 @@
-"""Multilevel tables against plain ones with the same indexes, where no, some or many entities have several versions."""
+"""Multilevel tables against plain ones with the same indexes, where no, some or many entities have several versions.
+
+No history is kept of them: bench/mls.py measures what it costs.
+"""
 
 from __future__ import annotations
 
@@ -90,6 +93,7 @@ def load(subject: Subject) -> None:
                 GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO mls_below, mls_between, mls_above;
             """)
         subject.cluster.sql(f"SELECT discreet.mls_table('{multi(share)}', ARRAY['id'])")
+        subject.cluster.sql(f"SELECT discreet.mls_keep_history('{multi(share)}', false)")
         for role, rest in (("mls_between", 0), ("mls_above", 1)):
             with subject.connect(role) as connection:
                 condition = f"id % 2 = {rest} AND id / 2 % 100 < {share}"

@@ -35,6 +35,8 @@
  *   mls_roots.c         which rows of a multilevel table are shown as they are stored
  *   mls_versions.c      the scan that shows the others
  *   mls_insertion.c     stores a new row of a multilevel table
+ *   mls_deletion.c      makes a tombstone of a root of a multilevel table
+ *   mls_history.c       who wrote which version of a row of a multilevel table
  *   mls_purge.c         which tombstones of a multilevel table are still needed
  *   mls_statements.c    refuses locks on multilevel tables, and tells their triggers what is set
  *   mls_triggers.c      keeps triggers of others on multilevel tables from running
@@ -65,6 +67,8 @@
 #include "nodes/plannodes.h"
 #include "utils/guc.h"
 #include "utils/jsonb.h"
+#include "utils/relcache.h"
+#include "utils/reltrigger.h"
 #include "utils/tuplestore.h"
 
 #define ERRCODE_REFUSED_SHAPE MAKE_SQLSTATE('D', 'P', '0', '0', '1')
@@ -259,6 +263,11 @@ extern void begin_reading(void);
 
 /* mls_roots.c */
 extern void ask_directly(PlanState *state);
+
+/* mls_history.c */
+extern const Trigger *history_trigger(Relation base);
+extern bool is_history_trigger(const Trigger *trigger);
+extern void note_version(Relation base, const Trigger *trigger, HeapTuple row, const char *act);
 
 /* mls_statements.c */
 extern void look_at_levels(Query *query);

@@ -3,7 +3,7 @@
  *
  * An INSERT inside a trigger starts and ends an executor for every row, which costs several times what the row does.
  */
-#include "discreet.h"
+#include "mls_rows.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -75,7 +75,7 @@ know_places(FmgrInfo *call_site, TupleDesc table, TupleDesc row)
 }
 
 /* The index of the key: key columns, label of the key, slot. */
-static Relation
+Relation
 index_of_key(ResultRelInfo *target)
 {
 	AttrNumber	slot = get_attnum(RelationGetRelid(target->ri_RelationDesc), "_slot");
@@ -142,7 +142,7 @@ calls_functions(Node *node, void *nothing)
  * Whether functions of users may run while a row is stored. They run as the owner of the table, so what they name must
  * not be found in the search path of the role that inserts. Setting it for every row of every table would cost a fifth of an INSERT.
  */
-static bool
+bool
 runs_functions(ResultRelInfo *target)
 {
 	TupleConstr *constraints = RelationGetDescr(target->ri_RelationDesc)->constr;
@@ -184,7 +184,13 @@ insert(Relation table, TupleTableSlot *slot, int64 label)
 	}
 	known = label != 0 && is_known(target, slot, label);
 	if (!known)
+	{
+		const Trigger *history = history_trigger(table);
+
 		ExecSimpleRelationInsert(target, state, slot);
+		if (history != NULL)
+			note_version(table, history, ExecFetchSlotHeapTuple(slot, false, NULL), "insert");
+	}
 	ExecCloseIndices(target);
 	FreeExecutorState(state);
 	if (settings > 0)

@@ -1,5 +1,6 @@
 /*
- * mls_level.c: the label of a session. A label is a bitset: the level in thermometer code, and a bit for each compartment.
+ * mls_level.c: the label of a session. A label is a bitset: the level in thermometer code, a bit for each compartment, and one
+ * for each group that may not read it (discreet/mls/labels.py).
  *
  * The subject is the session user. Its label is its clearance, or what it wishes by discreet.level; once something was
  * read at a label, the session cannot go below it. What was read is remembered here, where no ROLLBACK, RESET or DISCARD
@@ -30,6 +31,11 @@
 #define MOST_LEVELS 16
 #define FIRST_COMPARTMENT 15	/* its bit; below are those of the levels */
 #define MOST_COMPARTMENTS 47
+/* the bits of those who may not read what names groups: sessions without a group, and below it those of each group */
+#define WITHOUT_GROUP (FIRST_COMPARTMENT + MOST_COMPARTMENTS - 1)
+#define LAST_GROUP (WITHOUT_GROUP - 1)
+#define MOST_GROUPS (MOST_COMPARTMENTS - 1)
+#define NO_GROUPS "-"			/* above all groups */
 #define RANDOM_IDS 512
 #define MOST_TEXTS 64
 /* more than a level and all compartments take */
@@ -53,12 +59,15 @@ static MemoryContext cache = NULL;	/* reset as a whole */
 static bool cached = false;
 static bool changed_meanwhile;
 static bool transactions_are_watched = false;
-static Oid	tables[4];			/* _label_part, _clearance, _multilevel_table, _multilevel_trigger */
+static Oid	tables[5];			/* _label_part, _clearance, _multilevel_table, _multilevel_trigger, _label_group */
 static char *levels[MOST_LEVELS];
 static char *compartments[MOST_COMPARTMENTS];
 static const char *const ledger_names[] = {"_label_spent", "_charge", "_refusal"};
+static char *groups[MOST_GROUPS];
+static int	parents[MOST_GROUPS];	/* -1 for a root */
 static int	level_count;
 static int	compartment_count;
+static int	group_count;
 static List *multilevel_views;
 static List *multilevel_bases;
 static List *own_triggers;
@@ -105,7 +114,7 @@ static void
 forget_relation(Datum argument, Oid relation)
 {
 	if (relation == InvalidOid || relation == tables[0] || relation == tables[1] || relation == tables[2] ||
-		relation == tables[3])
+		relation == tables[3] || relation == tables[4])
 		forget_levels();
 }
 
@@ -170,6 +179,19 @@ take_label_part(Relation table, TupleTableSlot *row, void *argument)
 		compartments[position] = name;
 		compartment_count = Max(compartment_count, position + 1);
 	}
+}
+
+static void
+take_label_group(Relation table, TupleTableSlot *row, void *argument)
+{
+	bool		isnull;
+	int			position = DatumGetInt16(slot_getattr(row, 1, &isnull));
+
+	groups[position] = text_to_cstring(DatumGetTextPP(slot_getattr(row, 2, &isnull)));
+	parents[position] = DatumGetInt16(slot_getattr(row, 3, &isnull));
+	if (isnull)
+		parents[position] = -1;
+	group_count = Max(group_count, position + 1);
 }
 
 static void
@@ -238,7 +260,8 @@ read_levels(void)
 	before = MemoryContextSwitchTo(cache);
 	memset(levels, 0, sizeof(levels));
 	memset(compartments, 0, sizeof(compartments));
-	level_count = compartment_count = text_count = 0;
+	memset(groups, 0, sizeof(groups));
+	level_count = compartment_count = group_count = text_count = 0;
 	multilevel_views = multilevel_bases = own_triggers = ledger_tables = NIL;
 	cleared = trusted = wish_known = false;
 	cached = changed_meanwhile = false;
@@ -246,6 +269,7 @@ read_levels(void)
 	read_table(1, "_clearance", take_clearance);
 	read_table(2, "_multilevel_table", take_multilevel_table);
 	read_table(3, "_multilevel_trigger", take_own_trigger);
+	read_table(4, "_label_group", take_label_group);
 	for (int n = 0; n < lengthof(ledger_names); n++)
 	{
 		Oid			table = get_relname_relid(ledger_names[n], get_namespace_oid("discreet", false));
@@ -362,32 +386,107 @@ position_of(char **names, int count, const char *name, int length)
 	return -1;
 }
 
-/* Reads "S:CRYPTO,NATO"; tells what is wrong with it, or NULL. */
+static int64
+group_bit(int group)
+{
+	return (int64) 1 << (LAST_GROUP - group);
+}
+
+/* All who may be kept from reading what names groups. */
+static int64
+every_reader(void)
+{
+	int64		readers = group_count > 0 ? (int64) 1 << WITHOUT_GROUP : 0;
+
+	for (int n = 0; n < group_count; n++)
+		readers |= group_bit(n);
+	return readers;
+}
+
+/* Reads one of the names of a list, and goes on behind its comma; -1 when there is none of this name. */
+static int
+next_named(const char **list, const char *end, char **names, int count, char **unknown)
+{
+	const char *name = *list;
+	const char *comma = memchr(name, ',', end - name);
+	int			length = (comma ? comma : end) - name;
+	int			position = position_of(names, count, name, length);
+
+	*list = comma ? comma + 1 : NULL;
+	if (position < 0)
+		*unknown = pnstrdup(name, length);
+	return position;
+}
+
+/* Reads "S:CRYPTO,NATO:EU,US", where what is not needed may be left out; tells what is wrong with it, or NULL. */
 static char *
 read_label(const char *label, int64 *bits)
 {
-	const char *colon = strchr(label, ':');
-	int			length = colon ? colon - label : strlen(label);
+	const char *end = label + strlen(label);
+	const char *first = strchr(label, ':');
+	const char *second = first ? strchr(first + 1, ':') : NULL;
+	int			length = (first ? first : end) - label;
 	int			level = position_of(levels, level_count, label, length);
+	const char *list = first && second != first + 1 ? first + 1 : NULL;
+	char	   *unknown;
 
 	if (strlen(label) > LONGEST_LABEL)
 		return psprintf("the label is longer than %d bytes", LONGEST_LABEL);
 	if (level < 0)
 		return psprintf("there is no level \"%s\"", pnstrdup(label, length));
 	*bits = level_bits(level);
-	while (colon != NULL)
+	while (list != NULL)
 	{
-		const char *name = colon + 1;
-		int			compartment;
+		int			compartment = next_named(&list, second ? second : end, compartments, compartment_count, &unknown);
 
-		colon = strchr(name, ',');
-		length = colon ? colon - name : strlen(name);
-		compartment = position_of(compartments, compartment_count, name, length);
 		if (compartment < 0)
-			return psprintf("there is no compartment \"%s\"", pnstrdup(name, length));
+			return psprintf("there is no compartment \"%s\"", unknown);
 		*bits |= (int64) 1 << (FIRST_COMPARTMENT + compartment);
 	}
+	if (second == NULL)
+		return NULL;
+	if (strchr(second + 1, ':') != NULL)
+		return psprintf("label \"%s\" has more than three parts", label);
+	*bits |= every_reader();
+	list = group_count > 0 && strcmp(second + 1, NO_GROUPS) == 0 ? NULL : second + 1;
+	while (list != NULL)
+	{
+		int			group = next_named(&list, end, groups, group_count, &unknown);
+
+		if (group < 0)
+			return psprintf("there is no group \"%s\"", unknown);
+		for (; group >= 0; group = parents[group])
+			*bits &= ~group_bit(group);
+	}
 	return NULL;
+}
+
+/* Whether a label names a group: its sessions may read it, and those of no group below. */
+static bool
+names_group(int64 label, int group)
+{
+	if (label & group_bit(group))
+		return false;
+	for (int n = group + 1; n < group_count; n++)
+		if (parents[n] == group && !(label & group_bit(n)))
+			return false;
+	return true;
+}
+
+static bool
+has_groups(int64 label)
+{
+	return (label & every_reader()) != 0;
+}
+
+static int
+count_groups(int64 label)
+{
+	int			count = 0;
+
+	for (int n = 0; n < group_count && has_groups(label); n++)
+		count += names_group(label, n);
+	return count;
 }
 
 /* Good until levels are read again. */
@@ -418,6 +517,21 @@ label_text(int64 label)
 			appendStringInfo(&written, "%c%s", separator, compartments[n]);
 			separator = ',';
 		}
+	if (has_groups(label))
+	{
+		appendStringInfoString(&written, separator == ':' ? "::" : ":");
+		if (count_groups(label) == 0)
+			appendStringInfoString(&written, NO_GROUPS);
+		separator = '\0';
+		for (int n = 0; n < group_count; n++)
+			if (names_group(label, n))
+			{
+				if (separator != '\0')
+					appendStringInfoChar(&written, separator);
+				appendStringInfoString(&written, groups[n]);
+				separator = ',';
+			}
+	}
 	if (text_count == MOST_TEXTS)
 		return cstring_to_text(written.data);
 	before = MemoryContextSwitchTo(cache);
@@ -449,6 +563,8 @@ wrong_wish(const char *wished, bool any, int64 *label)
 		return wrong;
 	if (!cleared)
 		return psprintf("role %s has no clearance", GetUserNameFromId(subject, false));
+	if (count_groups(*label) > 1)
+		return psprintf("label %s names several groups, and a session has one", wished);
 	if (!dominates(clearance, *label))
 		return psprintf("label %s is not below the clearance of %s", wished, GetUserNameFromId(subject, false));
 	if (!any && !dominates(*label, high_water))
@@ -523,7 +639,7 @@ label_of_session(int64 *label)
 static void
 refuse_explained(void)
 {
-	if (being_explained() && !superuser())
+	if (being_explained() && !superuser_arg(GetSessionUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("EXPLAIN ANALYZE would tell of rows above the session's label"),
@@ -729,7 +845,7 @@ discreet_label_bits(PG_FUNCTION_ARGS)
 	if (wrong != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", wrong),
-				 errhint("A label is a level, or a level and compartments, as S:CRYPTO,NATO.")));
+				 errhint("A label is a level, with compartments and groups where it has them, as S:CRYPTO,NATO or S:NATO:EU,US.")));
 	PG_RETURN_INT64(label);
 }
 

@@ -37,6 +37,8 @@ extern void find_above(Above *above, int64 label, int64 entity);
 extern bool next_above(Above *above, int64 *label, int64 *entity, bool *dead);
 extern bool row_above(Above *above);
 extern int64 *labels_above(Above *above, int64 session, bool of_the_living, int *count);
+extern Relation index_of_key(ResultRelInfo *target);
+extern bool runs_functions(ResultRelInfo *target);
 extern bool is_null_in(TupleTableSlot *slot, AttrNumber column);
 
 #endif

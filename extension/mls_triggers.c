@@ -66,7 +66,7 @@ keep_own(Relation relation, TriggerDesc *triggers)
 		const OwnTrigger *own = own_trigger(relation, trigger);
 
 		/* in the copy that the statement has; whatever session_replication_role is */
-		trigger->tgenabled = own ? TRIGGER_FIRES_ALWAYS : TRIGGER_DISABLED;
+		trigger->tgenabled = own || (!is_view && is_history_trigger(trigger)) ? TRIGGER_FIRES_ALWAYS : TRIGGER_DISABLED;
 		writing += own && own->writes && TRIGGER_FOR_INSTEAD(trigger->tgtype) && TRIGGER_FOR_ROW(trigger->tgtype);
 	}
 	if (is_view && writing != 3)
@@ -154,7 +154,8 @@ refuse_foreign_triggers(const RangeVar *name, LOCKMODE lock, const char *command
 	else
 	{
 		for (int n = 0; n < (relation->trigdesc ? relation->trigdesc->numtriggers : 0); n++)
-			if (own_trigger(relation, &relation->trigdesc->triggers[n]) == NULL)
+			if (own_trigger(relation, &relation->trigdesc->triggers[n]) == NULL &&
+				!is_history_trigger(&relation->trigdesc->triggers[n]))
 				refuse_trigger(relation, &relation->trigdesc->triggers[n], command);
 		if (relation->rd_rel->relkind == RELKIND_VIEW)
 			refuse_rules(oid);
@@ -169,11 +170,12 @@ look_at_new_trigger(const CreateTrigStmt *statement)
 
 	if (!OidIsValid(relation) || !is_multilevel(relation))
 		return;
-	if (multilevel_trigger(relation, statement->trigname) == NULL)
+	if (multilevel_trigger(relation, statement->trigname) == NULL &&
+		strcmp(NameListToString(statement->funcname), "discreet._history_note") != 0)
 		ereport(WARNING,
 				(errmsg("trigger \"%s\" will not run: %s is a multilevel table", statement->trigname, get_rel_name(relation)),
 				 errhint("It would run at every label. discreet.add_rule() judges what is written.")));
-	else if (statement->replace)
+	else if (multilevel_trigger(relation, statement->trigname) != NULL && statement->replace)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("trigger \"%s\" of multilevel table %s belongs to discreet and cannot be replaced", statement->trigname,

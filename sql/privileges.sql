@@ -185,11 +185,12 @@ GRANT SELECT ON discreet.rules TO discreet_curator, discreet_auditor;
 
 -- the security officer
 GRANT EXECUTE ON FUNCTION
-    discreet.mls_define(text[], text[]),
+    discreet.mls_define(text[], text[], jsonb),
     discreet.mls_clear(regrole, text, text),
     discreet.mls_table(regclass, text[], text[], jsonb),
     discreet.mls_rule(regclass, text, text),
     discreet.mls_reference(regclass, text[], regclass),
+    discreet.mls_keep_history(regclass, boolean),
     discreet.mls_drop(regclass),
     discreet.mls_plain(regclass)
 TO discreet_curator;
@@ -202,6 +203,9 @@ TO discreet_trusted;
 GRANT EXECUTE ON FUNCTION
     discreet.mls_uplevel(regclass, jsonb, text, text),
     discreet.mls_report(regclass),
+    discreet.mls_history(regclass, jsonb),
+    discreet.mls_import(text, text),
+    discreet.mls_export(text, text),
     discreet.mls_upsert(regclass, jsonb),
     discreet._multilevel_description(oid)
 TO PUBLIC;

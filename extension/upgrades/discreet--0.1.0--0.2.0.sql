@@ -11,6 +11,8 @@ ALTER TABLE discreet._label_spent DROP CONSTRAINT _label_spent_pkey, ADD PRIMARY
 
 ALTER TABLE discreet._clearance ADD COLUMN write_from bigint NOT NULL DEFAULT 0 CHECK ((write_from & ~label) = 0);
 
+ALTER TABLE discreet._multilevel_table ADD COLUMN history uuid NOT NULL DEFAULT pg_catalog.gen_random_uuid();
+
 ALTER TABLE discreet._budget ADD COLUMN forever boolean NOT NULL DEFAULT false;
 
 ALTER TABLE discreet._dataset

@@ -392,7 +392,10 @@ AS $sql$
           FROM discreet._label_event e
           WINDOW chain AS (ORDER BY e.id)) l
     HAVING count(*) > 0
+    UNION ALL
+    SELECT 'history of multilevel tables', NULL, h.intact, h.first_bad, h.finding, h.head, h.label
+    FROM discreet._verify_history() h
     ORDER BY 1, 7 NULLS FIRST
 $sql$;
 COMMENT ON FUNCTION discreet.verify_log() IS
-'Recomputes the hash chain of every dataset, and of the log of multilevel tables (dataset NULL); names the first charge that does not fit, and the head for keeping elsewhere.';
+'Recomputes the hash chain of every dataset, of the log of multilevel tables (dataset NULL), and of their history at each label that the session sees; names the first charge that does not fit, and the head for keeping elsewhere.';

@@ -141,6 +141,18 @@ AS 'MODULE_PATHNAME', 'discreet_insert_root';
 COMMENT ON FUNCTION discreet._insert_root(regclass, record, bigint, bigint[], text) IS
 'Stores a row of a multilevel view, all of it at a label, as the root of a new entity: its number.';
 
+-- discreet._delete_root: makes a tombstone of the live root that a row of a multilevel view shows.
+CREATE FUNCTION discreet._delete_root(base regclass, old record, label bigint)
+RETURNS boolean
+LANGUAGE c
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_delete_root';
+COMMENT ON FUNCTION discreet._delete_root(regclass, record, bigint) IS
+'Makes a tombstone of the live root that a row of a multilevel view shows; false when it has done nothing.';
+
 -- discreet._is_needed: whether a transaction, under way or to come, may see what a tombstone owns.
 CREATE FUNCTION discreet._is_needed(base regclass, tombstone anyelement)
 RETURNS boolean
@@ -164,6 +176,8 @@ AS 'MODULE_PATHNAME', 'discreet_levels_changed';
 COMMENT ON FUNCTION discreet._levels_changed() IS 'Lets all sessions read levels, clearances and multilevel tables again.';
 
 CREATE TRIGGER _levels_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON discreet._label_part
+FOR EACH STATEMENT EXECUTE FUNCTION discreet._levels_changed();
+CREATE TRIGGER _levels_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON discreet._label_group
 FOR EACH STATEMENT EXECUTE FUNCTION discreet._levels_changed();
 CREATE TRIGGER _levels_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON discreet._clearance
 FOR EACH STATEMENT EXECUTE FUNCTION discreet._levels_changed();

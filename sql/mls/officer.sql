@@ -1,5 +1,5 @@
--- discreet.mls_define: names the levels, lowest first, and the compartments of which labels are made.
-CREATE FUNCTION discreet.mls_define(levels text[], compartments text[] DEFAULT '{}')
+-- discreet.mls_define: names the levels, lowest first, the compartments and the tree of groups of which labels are made.
+CREATE FUNCTION discreet.mls_define(levels text[], compartments text[] DEFAULT '{}', groups jsonb DEFAULT NULL)
 RETURNS void
 LANGUAGE discreet_python
 VOLATILE
@@ -10,10 +10,10 @@ SET jit = off
 AS $python$
     # @PYTHON_PATH@
     from discreet.server import mls
-    return mls.define(plpy, levels, compartments)
+    return mls.define(plpy, levels, compartments, groups)
 $python$;
-COMMENT ON FUNCTION discreet.mls_define(text[], text[]) IS
-'Names the levels, lowest first, and the compartments of which labels are made; later calls may add to the end of both.';
+COMMENT ON FUNCTION discreet.mls_define(text[], text[], jsonb) IS
+'Names the levels, lowest first, the compartments and the tree of groups of which labels are made; later calls may add to the end of levels and compartments.';
 
 -- discreet.mls_clear: gives a login role its clearance; NULL takes it away.
 CREATE FUNCTION discreet.mls_clear(role regrole, label text, write_from text DEFAULT NULL)
@@ -146,3 +146,39 @@ AS $python$
 $python$;
 COMMENT ON FUNCTION discreet._mls_rebuild() IS
 'Makes views, functions and triggers of all multilevel tables as this version does; the update of the extension calls it.';
+
+-- discreet.mls_import: a label of another system, in the words of this one.
+CREATE FUNCTION discreet.mls_import(label text, format text)
+RETURNS text
+LANGUAGE discreet_python
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import mls
+    return mls.import_label(plpy, label, format)
+$python$;
+COMMENT ON FUNCTION discreet.mls_import(text, text) IS
+'The label that a text of another system stands for: format oracle (Label Security) or accumulo (visibility expressions); what no label can express is refused.';
+
+-- discreet.mls_export: a label as another system writes it.
+CREATE FUNCTION discreet.mls_export(label text, format text)
+RETURNS text
+LANGUAGE discreet_python
+VOLATILE
+STRICT
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $python$
+    # @PYTHON_PATH@
+    from discreet.server import mls
+    return mls.export_label(plpy, label, format)
+$python$;
+COMMENT ON FUNCTION discreet.mls_export(text, text) IS
+'A label as another system writes it: format oracle (Label Security) or accumulo (visibility expressions).';

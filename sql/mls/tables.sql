@@ -8,6 +8,14 @@ CREATE TABLE discreet._label_part (
 );
 COMMENT ON TABLE discreet._label_part IS 'Levels, lowest first, and compartments, of which labels are made.';
 
+-- A tree: parents come before their children. Read by extension/mls_level.c, too.
+CREATE TABLE discreet._label_group (
+    position int2 PRIMARY KEY CHECK (position >= 0),
+    name     text COLLATE "C" NOT NULL UNIQUE CHECK (name <> ''),
+    parent   int2 CHECK (parent >= 0 AND parent < position)
+);
+COMMENT ON TABLE discreet._label_group IS 'Groups, any one of which suffices to read a label that names several.';
+
 CREATE TABLE discreet._clearance (
     role       regrole PRIMARY KEY,
     label      bigint NOT NULL CHECK (label >= 0),
@@ -24,7 +32,8 @@ CREATE TABLE discreet._multilevel_table (
     cells       name[] NOT NULL,
     checks      jsonb NOT NULL DEFAULT '[]',
     generated   jsonb NOT NULL DEFAULT '[]',
-    former      jsonb NOT NULL DEFAULT '{}'
+    former      jsonb NOT NULL DEFAULT '{}',
+    history     uuid NOT NULL DEFAULT pg_catalog.gen_random_uuid()
 );
 COMMENT ON TABLE discreet._multilevel_table IS 'Multilevel tables: the view that users know, and the table that holds the rows.';
 
@@ -70,10 +79,47 @@ CREATE TABLE discreet._label_event (
 );
 COMMENT ON TABLE discreet._label_event IS 'Trusted operations, denied writes and changes of clearances: append-only, a hash chain.';
 
+-- Written by extension/mls_history.c alone: the order of the columns is part of it. An entry is a stored row as it was written; the
+-- entries of a transaction at a label are a batch. Place tells where entries of a key are, history is that of the table.
+CREATE TABLE discreet._history (
+    label   bigint NOT NULL,
+    batch   bigint NOT NULL,
+    number  bigint NOT NULL,
+    history uuid NOT NULL,
+    place   bigint NOT NULL,
+    at      timestamptz NOT NULL,
+    role    name NOT NULL,
+    act     text NOT NULL,
+    version json NOT NULL,
+    hash    bytea NOT NULL,
+    PRIMARY KEY (label, batch, number)
+);
+COMMENT ON TABLE discreet._history IS 'Who wrote which version of a row of a multilevel table at which label, and when: append-only.';
+CREATE INDEX _history_place ON discreet._history (history, place);
+
+-- A hash chain for each label: id counts without gaps, hash covers the link and the hash before it. Links without an id wait for
+-- their place in the chain.
+CREATE TABLE discreet._history_link (
+    label   bigint NOT NULL,
+    batch   bigint NOT NULL,
+    id      bigint,
+    at      timestamptz NOT NULL,
+    role    name NOT NULL,
+    entries bigint NOT NULL,
+    digest  bytea NOT NULL,
+    hash    bytea,
+    PRIMARY KEY (label, batch),
+    UNIQUE (label, id)
+);
+COMMENT ON TABLE discreet._history_link IS 'What transactions wrote at each label, bound to what was written there before: a hash chain for each label.';
+
 SELECT pg_catalog.pg_extension_config_dump('discreet._label_part', '');
+SELECT pg_catalog.pg_extension_config_dump('discreet._label_group', '');
 SELECT pg_catalog.pg_extension_config_dump('discreet._clearance', 'WHERE role IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_table', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_trigger', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_reference', 'WHERE child IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._multilevel_rule', 'WHERE relation IN (SELECT oid FROM pg_catalog.pg_class)');
 SELECT pg_catalog.pg_extension_config_dump('discreet._label_event', '');
+SELECT pg_catalog.pg_extension_config_dump('discreet._history', '');
+SELECT pg_catalog.pg_extension_config_dump('discreet._history_link', '');

@@ -86,7 +86,15 @@ class Histories:
     """Draws histories, the same for the same seed. `downgrader`: the label of a trusted subject that declassifies;
     `purges`: what share of all acts are purges; `relabels`: it gives many cells another label, too."""
 
-    def __init__(self, seed: int, downgrader: Label | None = None, purges: float = 0.0, relabels: bool = False) -> None:
+    def __init__(
+        self,
+        seed: int,
+        downgrader: Label | None = None,
+        purges: float = 0.0,
+        relabels: bool = False,
+        subjects: list[Label] = SUBJECTS,
+    ) -> None:
+        self._subjects = subjects
         self._random = Random(seed)
         self._downgrader = downgrader
         self._purges = purges
@@ -96,7 +104,7 @@ class Histories:
         return [self.act() for _ in range(FEWEST_ACTS + self._random.randrange(8))]
 
     def act(self) -> Act:
-        subject = self._random.choice(SUBJECTS)
+        subject = self._random.choice(self._subjects)
         if self._purges > 0 and self._random.random() < self._purges:
             return Act(TOP, (PURGE,), trusted=True)
         if self._downgrader is not None and self._random.random() < 0.5:
@@ -131,9 +139,9 @@ class Histories:
         elif choice < 0.8:
             column, value = "perf", self._random.choice(PERFS)
         elif choice < 0.9:
-            column, value = "tc", str(self._random.choice(SUBJECTS))
+            column, value = "tc", str(self._random.choice(self._subjects))
         else:
-            column, value = "salary_label", str(self._random.choice(SUBJECTS))
+            column, value = "salary_label", str(self._random.choice(self._subjects))
         return f" AND {column} = %s", (value,), lambda seen: seen.values[column] == value
 
     def returning(self) -> bool:
@@ -194,7 +202,7 @@ class Histories:
 
     def uplevel(self, subject: Label) -> Statement:
         key, column = self._random.choice(KEYS), self._random.choice(COLUMNS)
-        below = [each for each in SUBJECTS if subject.above(each)] or [subject]
+        below = [each for each in self._subjects if subject.above(each)] or [subject]
         source = self._random.choice(below)
 
         def apply(model: Multilevel, at: Label) -> list[Shown]:
@@ -206,7 +214,7 @@ class Histories:
 
     def declassify(self, subject: Label) -> Statement:
         key, column = self._random.choice(KEYS), self._random.choice(COLUMNS)
-        to = self._random.choice([each for each in SUBJECTS if subject.above(each)])
+        to = self._random.choice([each for each in self._subjects if subject.above(each)])
 
         def apply(model: Multilevel, at: Label) -> list[Shown]:
             model.declassify(at, key, column, to)
@@ -220,7 +228,7 @@ class Histories:
 
     def relabel(self, subject: Label) -> Statement:
         key, column = self._random.choice(KEYS), self._random.choice(COLUMNS)
-        to = self._random.choice([each for each in SUBJECTS if subject.dominates(each)])
+        to = self._random.choice([each for each in self._subjects if subject.dominates(each)])
 
         def apply(model: Multilevel, at: Label) -> list[Shown]:
             return [(str(model.relabel(at, key, column, to)),)]

@@ -12,6 +12,10 @@ from functools import cached_property
 
 LEVELS = ("U", "C", "S")
 COMPARTMENTS = ("NATO", "CRYPTO")
+# in the order in which the database numbers them, with the group above each
+GROUPS = {"EU": None, "FR": "EU", "US": None}
+WITHOUT = ""
+EVERYBODY = frozenset([WITHOUT, *GROUPS])
 COLUMNS = ("salary", "perf")
 
 Value = int | str | None
@@ -21,33 +25,49 @@ Shown = tuple[Value, ...]
 
 @dataclass(frozen=True)
 class Label:
+    """`readers`: the groups whose sessions may read it, and whether those without a group may."""
+
     level: int
     compartments: frozenset[str] = frozenset()
+    readers: frozenset[str] = EVERYBODY
 
     def __str__(self) -> str:
         inside = ",".join(name for name in COMPARTMENTS if name in self.compartments)
-        return LEVELS[self.level] + (f":{inside}" if inside else "")
+        if WITHOUT in self.readers:
+            return LEVELS[self.level] + (f":{inside}" if inside else "")
+        named = [name for name in GROUPS if name in self.readers]
+        lowest = [name for name in named if not any(GROUPS[other] == name for other in named)]
+        return f"{LEVELS[self.level]}:{inside}:{','.join(lowest) or '-'}"
 
     def dominates(self, other: Label) -> bool:
-        return self.level >= other.level and self.compartments >= other.compartments
+        return self.level >= other.level and self.compartments >= other.compartments and self.readers <= other.readers
 
     def above(self, other: Label) -> bool:
         return self != other and self.dominates(other)
 
     @cached_property
-    def rank(self) -> tuple[int, int]:
+    def rank(self) -> tuple[list[bool], int, int]:
         """An order of all labels, in which the tie between incomparable ones is settled."""
         place = sum(1 << COMPARTMENTS.index(name) for name in self.compartments)
-        return (place, self.level)
+        return ([name not in self.readers for name in (WITHOUT, *GROUPS)], place, self.level)
 
 
 def lub(labels: list[Label]) -> Label:
-    return Label(max(each.level for each in labels), frozenset().union(*(each.compartments for each in labels)))
+    return Label(
+        max(each.level for each in labels),
+        frozenset().union(*(each.compartments for each in labels)),
+        EVERYBODY.intersection(*(each.readers for each in labels)),
+    )
 
 
 def label(text: str) -> Label:
-    level, _, inside = text.partition(":")
-    return Label(LEVELS.index(level), frozenset(inside.split(",")) if inside else frozenset())
+    level, inside, groups = (*text.split(":"), "", "")[:3]
+    named = [name for name in groups.split(",") if name not in ("", "-")]
+    readers = {above for name in named for above in (name, GROUPS[name]) if above is not None}
+    return Label(
+        LEVELS.index(level), frozenset(inside.split(",")) if inside else frozenset(),
+        frozenset(readers) if groups else EVERYBODY,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

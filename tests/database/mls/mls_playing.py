@@ -36,11 +36,19 @@ class Run:
 class Stage:
     """A database with a multilevel table; runs are told apart by a column of its key."""
 
-    def __init__(self, subjects: Subjects, change: str = "", downgraders: tuple[Label, ...] = ()) -> None:
+    def __init__(
+        self,
+        subjects: Subjects,
+        change: str = "",
+        downgraders: tuple[Label, ...] = (),
+        observers: list[Label] = OBSERVERS,
+        actors: list[Label] = SUBJECTS,
+    ) -> None:
+        self._observers, self._actors = observers, actors
         self._admin = subjects.admin
         subjects.make_table(TABLE, "staff", ["run", "name"])
         self._admin.execute(change)
-        self._sessions = {observer: subjects.at(str(observer)) for observer in OBSERVERS}
+        self._sessions = {observer: subjects.at(str(observer)) for observer in {*observers, *actors}}
         self._trusted = {at: subjects.trusted(str(at)) for at in downgraders}
         self._played = 0
         for session in self._sessions.values():
@@ -51,10 +59,10 @@ class Stage:
         self._played += 1
         if self._played % HISTORIES_BETWEEN_VACUUMS == 0:
             self._admin.execute("VACUUM staff_mls")
-        whole = self.play(history, 0, OBSERVERS)
+        whole = self.play(history, 0, self._observers)
         watchers: dict[frozenset[Label], list[Label]] = {}
-        for observer in OBSERVERS:
-            dominated = frozenset(subject for subject in SUBJECTS if observer.dominates(subject))
+        for observer in self._observers:
+            dominated = frozenset(subject for subject in self._actors if observer.dominates(subject))
             watchers.setdefault(dominated, []).append(observer)
         left: dict[Label, Run] = {}
         for number, same in enumerate(watchers.values(), 1):

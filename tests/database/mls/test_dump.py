@@ -46,3 +46,19 @@ def test_a_restored_database_shows_each_label_the_same(smith_and_brown: Subjects
     assert fresh.seen("U") == [("Smith", "U", 1, "U", None, "U", "U")]
     verify = "SELECT intact FROM discreet.verify_log() WHERE dataset IS NULL"
     assert empty_database.connect().execute(verify).fetchall() == [(True,)]
+
+
+def test_a_restored_history_is_intact_and_goes_on(employee: Subjects, empty_database: Database) -> None:
+    history = """SELECT label, act, version FROM discreet.mls_history('employee', '{"name": "Ann"}')"""
+    chains = "SELECT label, intact FROM discreet.verify_log() WHERE dataset = 'history of multilevel tables' ORDER BY 1"
+    employee.at("U").execute("INSERT INTO employee (name) VALUES ('Ann')")
+    employee.at("S").execute("UPDATE employee SET salary = 1")
+    before = employee.at("S").execute(history).fetchall()
+    fresh = restored(employee, empty_database)
+    assert fresh.at("S").execute(history).fetchall() == before
+    fresh.at("U").execute("UPDATE employee SET perf = 'Good'")
+    now = fresh.at("S").execute(history).fetchall()
+    assert now == [*before, ("U", "update", {"name": "Ann", "perf": "Good"})]
+    admin = empty_database.connect()
+    assert admin.execute(chains).fetchall() == [("S", True), ("U", True)]
+    assert admin.execute("SELECT max(id) FROM discreet._history_link WHERE label = 0").fetchall() == [(2,)]

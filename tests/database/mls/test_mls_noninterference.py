@@ -62,7 +62,7 @@ def interference(whole: Run, left: dict[Label, Run], observers: list[Label] = OB
     return None
 
 
-def deviation(whole: Run) -> str | None:
+def deviation(whole: Run, observers: list[Label] = OBSERVERS) -> str | None:
     """Where the database does not do what the rules say."""
     model = Multilevel()
     for act, told in whole.answers:
@@ -70,7 +70,7 @@ def deviation(whole: Run) -> str | None:
         if [as_expected(answer) for answer in told] != expected:
             sql = "; ".join(f"{each.sql} {each.values}" for each in act.statements)
             return f"{act.subject}: {sql}: told {told}, expected {expected}"
-    for observer in OBSERVERS:
+    for observer in observers:
         expected_rows = sorted((seen.shown for seen in model.rows(observer)), key=repr)
         if whole.seen[observer] != expected_rows:
             return f"{observer} sees {whole.seen[observer]}, expected {expected_rows}"

@@ -224,7 +224,10 @@ ENTRIES: dict[str, str | list[str]] = {
     "_keep_limit": TRIGGER,
     # multilevel tables
     "mls_define": ["SELECT discreet.mls_define((SELECT array_agg('l' || n) FROM generate_series(1, 16) n),"
-                   " (SELECT array_agg('c' || n) FROM generate_series(1, 47) n))"],
+                   " (SELECT array_agg('c' || n) FROM generate_series(1, 47) n))",
+                   "SELECT discreet.mls_define(ARRAY['U'], '{}',"
+                   " (SELECT jsonb_agg('g' || n) FROM generate_series(1, 300000) n))",
+                   "SELECT discreet.mls_define(ARRAY['U'], '{}', (repeat('[', 5000) || repeat(']', 5000))::jsonb)"],
     "mls_clear": OF_ONE_OBJECT,
     "mls_table": OF_ONE_OBJECT,
     "mls_rule": OF_ONE_OBJECT,
@@ -236,6 +239,12 @@ ENTRIES: dict[str, str | list[str]] = {
     "mls_purge": OF_ONE_OBJECT,
     "mls_uplevel": OF_ONE_OBJECT,
     "mls_report": OF_ONE_OBJECT,
+    "mls_history": OF_ONE_OBJECT,
+    "mls_keep_history": OF_ONE_OBJECT,
+    "mls_import": ["SELECT discreet.mls_import(repeat('l1&', 33000000) || 'l1', 'accumulo')",
+                   "SELECT discreet.mls_import(repeat('l1&', 1360) || 'l1', 'accumulo') FROM generate_series(1, 2000)",
+                   "SELECT discreet.mls_import(repeat('(', 4096), 'accumulo') FROM generate_series(1, 2000)"],
+    "mls_export": ["SELECT discreet.mls_export(repeat('x', 100000000), 'oracle')"],
     "mls_upsert": OF_ONE_OBJECT,
     "_multilevel_description": OF_ONE_OBJECT,
     "_is_single": OF_ONE_OBJECT,

@@ -98,14 +98,24 @@ EXPECTED = """
  -       -       X       -       -       -       mls_table()
  -       -       X       -       -       -       mls_rule()
  -       -       X       -       -       -       mls_reference()
+ -       -       X       -       -       -       mls_keep_history()
  -       -       X       -       -       -       mls_drop()
  -       -       X       -       -       -       mls_plain()
  -       -       -       -       X       -       mls_declassify()
  -       -       -       -       X       -       mls_relabel()
  -       -       -       -       X       -       mls_purge()
  -       -       -       -       -       -       _is_needed()
+ -       -       -       -       -       -       _delete_root()
  X       X       X       X       X       X       mls_uplevel()
  X       X       X       X       X       X       mls_report()
+ X       X       X       X       X       X       mls_history()
+ X       X       X       X       X       X       mls_import()
+ X       X       X       X       X       X       mls_export()
+ -       -       -       -       -       -       _history_note()
+ -       -       -       -       -       -       _history_place()
+ -       -       -       -       -       -       _history_hash()
+ -       -       -       -       -       -       _history_link_hash()
+ -       -       -       -       -       -       _verify_history()
  X       X       X       X       X       X       mls_upsert()
  X       X       X       X       X       X       _multilevel_description()
  -       -       r       r       -       -       clearances
@@ -316,7 +326,10 @@ EXPECTED = """
  -       -       -       -       -       -       _clearance
  -       -       -       -       -       -       _dataset
  -       -       -       -       -       -       _exempt_view
+ -       -       -       -       -       -       _history
+ -       -       -       -       -       -       _history_link
  -       -       -       -       -       -       _label_event
+ -       -       -       -       -       -       _label_group
  -       -       -       -       -       -       _label_part
  -       -       -       -       -       -       _label_spent
  -       -       -       -       -       -       _multilevel_reference

@@ -15,6 +15,7 @@ from discreet.mls.table import ABSENT, OWN, Column, Table, grave, listed, litera
 from discreet.mls.view import visible
 
 ACTS = ("insert", "update", "delete")
+HISTORY = "discreet_mls_history"
 LONGEST_KEY = 2000
 MOST_ARGUMENTS = 100
 
@@ -380,7 +381,11 @@ def delete_function(table: Table) -> str:
     _c bigint := discreet._written_label();
     _at bigint;
 BEGIN
-{children(table)}    UPDATE {table.base} t
+{children(table)}    IF discreet._delete_root({literal(table.base)}::pg_catalog.regclass, OLD, _c) THEN
+        RETURN OLD;
+    END IF;
+    -- a row above a root, or one that somebody else has changed meanwhile
+    UPDATE {table.base} t
     SET _dead = true, _slot = {grave(table, "t")}
     WHERE {table.same_key("t", "OLD")} AND t._row_id = OLD.row_id AND t._label = _c AND NOT t._dead;
     IF NOT FOUND THEN
@@ -412,6 +417,15 @@ def functions(table: Table) -> list[str]:
 
 def trigger_name(act: str) -> str:
     return f"discreet_mls_{act}"
+
+
+def history_trigger(table: Table, history: str) -> str:
+    """Of the hidden table. `history`: the number of its history."""
+    keys = listed(literal(key.name) for key in table.key)
+    return (
+        f"CREATE TRIGGER {HISTORY} AFTER INSERT OR UPDATE ON {table.base}\n"
+        f"FOR EACH ROW EXECUTE FUNCTION discreet._history_note({literal(history)}, {keys})"
+    )
 
 
 def create_triggers(table: Table) -> list[str]:

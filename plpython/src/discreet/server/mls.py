@@ -14,9 +14,9 @@ from discreet.core.errors import (
     WrongObjectTypeError,
 )
 from discreet.core.syntax import Json, SqlValue
-from discreet.mls import classification, conversion, triggers, view
+from discreet.mls import classification, conversion, exchange, triggers, view
 from discreet.mls.conversion import OldTable
-from discreet.mls.labels import Lattice, dominates
+from discreet.mls.labels import Group, Lattice, dominates, tree
 from discreet.mls.table import VIEWS, Table, identifier
 from discreet.server.catalog import DatabaseCatalog
 from discreet.server.entry import sql_errors
@@ -60,24 +60,34 @@ def lattice(plpy: Plpy) -> Lattice | None:
     rows = run(plpy, "SELECT is_level, name FROM discreet._label_part ORDER BY position")
     if not rows:
         return None
+    groups = run(plpy, "SELECT name, parent FROM discreet._label_group ORDER BY position")
     return Lattice(
-        tuple(row["name"] for row in rows if row["is_level"]), tuple(row["name"] for row in rows if not row["is_level"])
+        tuple(row["name"] for row in rows if row["is_level"]),
+        tuple(row["name"] for row in rows if not row["is_level"]),
+        tuple(Group(row["name"], row["parent"]) for row in groups),
     )
 
 
 @sql_errors
-def define(plpy: Plpy, levels: list[str] | None, compartments: list[str] | None) -> None:
+def define(plpy: Plpy, levels: list[str] | None, compartments: list[str] | None, groups: str | None = None) -> None:
+    """Groups that are not given stay as they are."""
     require_curator(DatabaseCatalog(plpy))
-    wished = Lattice(tuple(given("levels", levels)), tuple(given("compartments", compartments)))
     plpy.execute("LOCK TABLE discreet._label_part IN SHARE ROW EXCLUSIVE MODE")
     old = lattice(plpy)
+    kept = () if old is None else old.groups
+    wished = Lattice(
+        tuple(given("levels", levels)),
+        tuple(given("compartments", compartments)),
+        kept if groups is None else tree(document("groups", groups)),
+    )
     in_use = run(plpy, "SELECT FROM discreet._multilevel_table UNION ALL SELECT FROM discreet._clearance")
     if old is not None and len(in_use) > 0 and not wished.extends(old):
         raise InvalidParameterError(
             "the labels in use would change their meaning",
-            "Name the old levels and compartments in their order, and new ones after them.",
+            "Name the old levels and compartments in their order, and new ones after them. Groups cannot be changed.",
         )
-    log(plpy, "mls_define", None, levels=wished.levels, compartments=wished.compartments)
+    told = {} if not wished.groups else {"groups": [[group.name, group.parent] for group in wished.groups]}
+    log(plpy, "mls_define", None, levels=wished.levels, compartments=wished.compartments, **told)
     plpy.execute("DELETE FROM discreet._label_part")
     for is_level, names in ((True, wished.levels), (False, wished.compartments)):
         for position, name in enumerate(names):
@@ -85,6 +95,12 @@ def define(plpy: Plpy, levels: list[str] | None, compartments: list[str] | None)
                 plpy, "INSERT INTO discreet._label_part VALUES (:is_level::boolean, :position::int2, :name::text)",
                 is_level=is_level, position=position, name=name,
             )  # fmt: skip
+    plpy.execute("DELETE FROM discreet._label_group")
+    for position, group in enumerate(wished.groups):
+        run(
+            plpy, "INSERT INTO discreet._label_group VALUES (:position::int2, :name::text, :parent::int2)",
+            position=position, name=group.name, parent=group.parent,
+        )  # fmt: skip
 
 
 def known_lattice(plpy: Plpy) -> Lattice:
@@ -94,13 +110,19 @@ def known_lattice(plpy: Plpy) -> Lattice:
     return found
 
 
+def label_of_sessions(known: Lattice, label: str) -> int:
+    bits = known.bits(label)
+    known.one_group(label, bits)
+    return bits
+
+
 @sql_errors
 def clear(plpy: Plpy, role: str | None, label: str | None, write_from: str | None = None) -> None:
     require_curator(DatabaseCatalog(plpy))
     name = given("role", role)
     if not run(plpy, "SELECT FROM pg_roles WHERE oid = :role::regrole", role=name):
         raise UndefinedObjectError(f"there is no role {name}", "Make it first, with CREATE ROLE.")
-    bits = None if label is None else known_lattice(plpy).bits(label)
+    bits = None if label is None else label_of_sessions(known_lattice(plpy), label)
     lowest = 0 if write_from is None else known_lattice(plpy).bits(write_from)
     if not dominates(bits or 0, lowest):
         raise InvalidParameterError(
@@ -121,6 +143,16 @@ def clear(plpy: Plpy, role: str | None, label: str | None, write_from: str | Non
             f"role {name} may create tables, in which what it sees has no label",
             hint=f"REVOKE CREATE ON SCHEMA {', '.join(schemas)} FROM {name}, or from the group that holds it.",
         )
+
+
+@sql_errors
+def import_label(plpy: Plpy, label: str, form: str) -> str:
+    return exchange.imported(known_lattice(plpy), label, form)
+
+
+@sql_errors
+def export_label(plpy: Plpy, label: str, form: str) -> str:
+    return exchange.exported(known_lattice(plpy), label, form)
 
 
 @sql_errors
@@ -167,6 +199,7 @@ def make_multilevel(
                   " VALUES (to_regclass(:view::text), :name::name, :function::name)",
             view=table.view, name=triggers.trigger_name(act), function=f"{table.base_name}_{act}",
         )  # fmt: skip
+    keep(plpy, table)
 
 
 def classified(
@@ -234,6 +267,28 @@ def create_functions(plpy: Plpy, table: Table, owner: str, create: str) -> None:
         plpy.execute(f"REVOKE ALL ON FUNCTION {table.part(act)}() FROM PUBLIC")
     plpy.execute(f"ALTER FUNCTION {table.part('load')}({table.view}) OWNER TO {owner}")
     plpy.execute(f"REVOKE ALL ON FUNCTION {table.part('load')}({table.view}) FROM PUBLIC")
+
+
+def history_number(plpy: Plpy, table: Table) -> str:
+    return str(
+        run(
+            plpy, "SELECT history::text FROM discreet._multilevel_table WHERE relation = to_regclass(:view::text)",
+            view=table.view,
+        )[0]["history"]
+    )  # fmt: skip
+
+
+def history_is_kept(plpy: Plpy, table: Table) -> bool:
+    found = run(
+        plpy, "SELECT FROM pg_trigger WHERE tgrelid = to_regclass(:base::text) AND tgname = :name::name",
+        base=table.base, name=triggers.HISTORY,
+    )  # fmt: skip
+    return len(found) > 0
+
+
+def keep(plpy: Plpy, table: Table) -> None:
+    """From now on it is written down who writes which version."""
+    plpy.execute(triggers.history_trigger(table, history_number(plpy, table)))
 
 
 def grant(plpy: Plpy, table: Table, privileges: list[SqlValue]) -> None:
@@ -338,6 +393,7 @@ def plain(plpy: Plpy, relation: str | None) -> None:
     privileges = list(run(plpy, PRIVILEGES, oid=row["view"]))
     # before rows are put back into it: triggers of others would run then, and TRUNCATE refuses them
     plpy.execute(f"LOCK TABLE ONLY {table.base} IN ACCESS EXCLUSIVE MODE")
+    plpy.execute(f"DROP TRIGGER IF EXISTS {triggers.HISTORY} ON {table.base}")
     for statement in conversion.unlabelled(table):
         plpy.execute(statement)
     drop_view(plpy, table, row["view"])

@@ -441,6 +441,8 @@ def foreign_triggers(plpy: Plpy) -> Iterator[Finding]:
         " WHERE NOT EXISTS (SELECT FROM discreet._multilevel_trigger o WHERE o.relation = t.tgrelid"
         " AND o.name = t.tgname AND o.function = p.proname AND (p.proowner = c.relowner OR r.rolsuper)"
         " AND t.tgqual IS NULL)"
+        " AND NOT (t.tgrelid = m.base AND t.tgqual IS NULL"
+        "          AND t.tgfoid = to_regprocedure('discreet._history_note()'))"
         " UNION ALL SELECT r.ev_class::regclass::text, format('RULE %I', r.rulename)"
         " FROM discreet._multilevel_table m JOIN pg_rewrite r ON r.ev_class IN (m.relation, m.base)"
         " WHERE r.rulename <> '_RETURN' ORDER BY 1, 2",
