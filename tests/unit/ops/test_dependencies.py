@@ -12,7 +12,7 @@ from dev.install import locked
 from dev.postgresql import SUPPORTED, major
 
 from discreet.server import ops_installation
-from discreet.server.ops_installation import DEPENDENCIES, dependency, locked_versions
+from discreet.server.ops_installation import DEPENDENCIES, LEAST_MINOR, dependency, locked_versions
 
 
 def test_every_package_that_is_required_is_checked() -> None:
@@ -65,3 +65,24 @@ def test_a_parser_with_the_grammar_of_another_postgresql_is_a_problem(monkeypatc
     [(item, status, finding)] = ops_installation.grammar(object())  # type: ignore[arg-type]
     assert (item, status) == ("grammar", "problem")
     assert f"parses the SQL of PostgreSQL {major()}, and the server is PostgreSQL {major() + 1}" in finding
+
+
+def told(monkeypatch: pytest.MonkeyPatch, number: int) -> list[tuple[str, str, str]]:
+    monkeypatch.setattr(ops_installation, "run", lambda plpy, text: [{"number": str(number)}])
+    return list(ops_installation.minor_version(object()))  # type: ignore[arg-type]
+
+
+def test_every_postgresql_has_a_least_minor_version() -> None:
+    assert list(LEAST_MINOR) == list(SUPPORTED)
+
+
+@pytest.mark.parametrize(("version", "minor"), LEAST_MINOR.items())
+def test_a_minor_version_with_known_holes_is_a_problem(
+    monkeypatch: pytest.MonkeyPatch, version: int, minor: int
+) -> None:
+    assert told(monkeypatch, version * 10_000 + minor) == []
+    assert told(monkeypatch, version * 10_000 + minor + 1) == []
+    [(item, status, finding)] = told(monkeypatch, version * 10_000 + minor - 1)
+    assert (item, status) == ("minor version", "problem")
+    assert f"PostgreSQL {version}.{minor - 1} has known holes" in finding
+    assert finding.endswith(f"update it to {version}.{minor} or later")

@@ -27,6 +27,10 @@ SIDE_DOORS = (
     r"mod_since_analyze|ins_since_vacuum|buf_\w+|slru|wal|io|backend_io|backend_wal)|"
     r"wal_summary_contents|available_wal_summaries|get_wal_summarizer_state)$"
 )
+# The first minor version of each PostgreSQL in which whoever may ask neither reads the memory of the server
+# (CVE-2026-16239, CVE-2026-2006) nor runs code there (CVE-2026-14669), nor sees samples of tables below views
+# (CVE-2025-8713).
+LEAST_MINOR = {15: 19, 16: 15, 17: 11, 18: 6}
 GROUP_ROLES = (
     "discreet_curator",
     "discreet_analyst",
@@ -43,8 +47,8 @@ def check_installation(plpy: Plpy) -> Iterable[Finding]:
 
 def findings(plpy: Plpy) -> Iterator[Finding]:
     checks: list[Callable[[Plpy], Iterator[Finding]]] = [
-        version, interpreter, dependencies, grammar, encoding, library, ledger, event_triggers, group_roles,
-        direct_readers, missing_limits, published_tables,
+        version, minor_version, interpreter, dependencies, grammar, encoding, library, ledger, event_triggers,
+        group_roles, direct_readers, missing_limits, published_tables,
         divided_people, wrong_units, watching_roles, cleared_roles, hidden_readers, trigger_holders,
         foreign_triggers, foreign_code_below_views, side_doors, statement_statistics,
         definer_functions, readable_views, closed_schemas,
@@ -68,6 +72,19 @@ def version(plpy: Plpy) -> Iterator[Finding]:
             PROBLEM,
             f"the database has discreet {row['extversion']}, the installed files are {row['default_version']}: "
             "run ALTER EXTENSION discreet UPDATE",
+        )
+
+
+def minor_version(plpy: Plpy) -> Iterator[Finding]:
+    number = int(str(run(plpy, "SELECT current_setting('server_version_num') AS number")[0]["number"]))
+    major, minor = divmod(number, 10_000)
+    least = LEAST_MINOR.get(major, 0)
+    if minor < least:
+        yield (
+            "minor version",
+            PROBLEM,
+            f"PostgreSQL {major}.{minor} has known holes, by which whoever may ask reads the memory of the server: "
+            f"update it to {major}.{least} or later",
         )
 
 
