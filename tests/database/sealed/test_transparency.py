@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from tests.databases import Connection
 from tests.sealed import SECRET, Shop, one
+from tests.versions import since
 
 
 def test_values_are_read_with_their_types(app: Connection) -> None:
@@ -98,6 +99,29 @@ def test_update_reads_and_writes_sealed_values(app: Connection) -> None:
     returned = one(app, "UPDATE shop.customer c SET salary = o.salary FROM shop.customer o WHERE c.id = 5 AND o.id = 6"
                         " RETURNING c.salary, o.ssn")  # fmt: skip
     assert returned == (Decimal("600.00"), "ssn-6")
+
+
+@since(18)
+def test_returning_gives_the_row_as_it_was_and_as_it_is(app: Connection) -> None:
+    update = (
+        "UPDATE shop.customer SET salary = salary + 1 WHERE id = 5 RETURNING old.salary, new.salary, old.ssn, new.name"
+    )
+    assert one(app, update) == (Decimal("500.00"), Decimal("501.00"), "ssn-5", "name 5")
+    insert = "INSERT INTO shop.customer (id, name, ssn) VALUES (30, 'n', 's') RETURNING old.ssn, new.ssn, old.name"
+    assert one(app, insert) == (None, "s", None)
+    again = (
+        "INSERT INTO shop.customer (id, name, ssn) VALUES (30, 'n', 'x') ON CONFLICT (id) DO UPDATE"
+        " SET ssn = excluded.ssn RETURNING old.ssn, new.ssn"
+    )
+    assert one(app, again) == ("s", "x")
+    delete = "DELETE FROM shop.customer WHERE id = 30 RETURNING old.ssn, new.ssn, ssn"
+    assert one(app, delete) == ("x", None, "x")
+
+
+@since(18)
+def test_a_session_without_the_key_gets_no_value_as_it_was(outsider: Connection) -> None:
+    update = "UPDATE shop.customer SET name = 'other' WHERE id = 5 RETURNING old.ssn, new.ssn, old.name"
+    assert one(outsider, update) == (None, None, "name 5")
 
 
 def test_on_conflict_on_other_columns(app: Connection) -> None:
