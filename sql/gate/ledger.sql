@@ -40,6 +40,10 @@ BEGIN
                 'name', a.attname, 'type', discreet._base_type(a.atttypid, a.attcollation),
                 'lower', c.lower::text, 'upper', c.upper::text, 'categories', to_jsonb(c.categories), 'others', c.others,
                 'labels', to_jsonb(w.labels), 'checks', to_jsonb(w.checks),
+                -- the table that curators declared public whose key lists the values: the one that a foreign key references, or this one
+                'listed_by', CASE WHEN p.policy = 'public' AND a.attname = ANY (k.identifying)
+                                  THEN jsonb_build_array(k.nspname, k.relname, a.attname)
+                                  ELSE (SELECT l.listed_by FROM discreet._listed_by(k.oid, a.attnum) l WHERE p.policy <> 'public') END,
                 -- what is computed when it is read may fail on a row
                 'hidden', coalesce(c.visibility = 'hidden', false) OR a.attgenerated = 'v', 'public', coalesce(c.visibility = 'public', false),
                 'not_null', discreet._never_null(a), 'number', a.attnum,
@@ -130,6 +134,29 @@ BEGIN
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._ledger_describe(jsonb) IS 'What the names of a question mean, for the role that asks.';
+
+-- discreet._listed_by: schema, name and key of the public table that a foreign key of a column references, which always holds.
+CREATE FUNCTION discreet._listed_by(relation oid, column_number int2)
+RETURNS TABLE (listed_by jsonb)
+LANGUAGE sql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT jsonb_build_array(n.nspname, t.relname, b.attname)
+    FROM pg_constraint f JOIN discreet._protected_table q ON q.relation = f.confrelid AND q.policy = 'public'
+         JOIN pg_class t ON t.oid = f.confrelid JOIN pg_namespace n ON n.oid = t.relnamespace
+         JOIN pg_attribute b ON b.attrelid = f.confrelid AND b.attnum = f.confkey[1]
+    WHERE f.conrelid = $1 AND f.contype = 'f' AND f.conkey = ARRAY[$2] AND f.convalidated
+      AND coalesce((to_jsonb(f)->>'conenforced')::boolean, true)
+      AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgconstraint = f.oid AND g.tgenabled NOT IN ('O', 'A'))
+    ORDER BY f.oid LIMIT 1
+$sql$;
+COMMENT ON FUNCTION discreet._listed_by(oid, int2) IS
+'Schema, name and key of the public table that a foreign key of a column references.';
 
 -- discreet._unique_combinations: columns whose values occur in at most one row of a table, or of one of its parts.
 -- Those of partial and invalid indexes too: they are unique in some rows. An expression is known when its columns are.

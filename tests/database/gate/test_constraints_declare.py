@@ -1,7 +1,8 @@
-"""CHECK constraints, domains, enums and booleans count as declarations, never as facts: no curator has to repeat them."""
+"""CHECK constraints, domains, enums and booleans count as declarations, never as facts; nobody has to repeat them."""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ PEOPLE = """
     CREATE DOMAIN stars AS int CHECK (VALUE BETWEEN 1 AND 5);
     CREATE DOMAIN few AS stars CHECK (VALUE IN (1, 2));
     CREATE TABLE person (
-        id int PRIMARY KEY CHECK (id > 0 AND id < 1000000), age int CHECK (age BETWEEN 0 AND 120), tier tier, stars stars,
-        few few NOT NULL, kind text NOT NULL CHECK (kind IN ('a', 'b')), wide numeric CHECK (wide >= 0 AND wide <= 1000),
+        id int PRIMARY KEY CHECK (id > 0 AND id < 1000000), age int CHECK (age BETWEEN 0 AND 120), tier tier,
+        stars stars, few few NOT NULL, kind text NOT NULL CHECK (kind IN ('a', 'b')),
+        wide numeric CHECK (wide >= 0 AND wide <= 1000),
         vip boolean, seen date CHECK (seen >= '2024-01-01' AND seen <= '2024-12-31'), low int, high int,
         code text CHECK (code IN ('x', 'y')) NO INHERIT, CHECK (low > 0 AND low < 10 AND low < high));
     INSERT INTO person SELECT n, 2 + n % 100, (ARRAY['gold', 'silver', NULL])[1 + n % 3]::tier, 1 + n % 5, 1 + n % 2,
@@ -111,7 +113,8 @@ def test_what_changes_is_followed(people: Asker) -> None:
 
 def test_a_curator_knows_better(people: Asker) -> None:
     people.admin.execute(
-        "SELECT discreet.describe_column('person', 'age', 10, 20), discreet.describe_column('person', 'wide', -5, 5000),"
+        "SELECT discreet.describe_column('person', 'age', 10, 20),"
+        " discreet.describe_column('person', 'wide', -5, 5000),"
         " discreet.describe_column('person', 'kind', categories => '{a}'),"
         " discreet.describe_column('person', 'tier', categories => '{gold,silver}')"
     )
@@ -147,6 +150,21 @@ def test_the_person_is_not_described_by_its_check(people: Asker) -> None:
         people.plain("SELECT sum(id) FROM person")
     with refused("DP002", "singles out a person", ""):
         people.plain("SELECT count(*) FROM person WHERE id = 7")
+
+
+def test_a_day_and_a_whole_number_of_the_answer(people: Asker) -> None:
+    with refused("DP001", "date pg_catalog.+ bigint", "cast them, max(x)::int"):
+        people.plain("SELECT date '2024-01-01' + max(stars) FROM person")
+    ((day,),) = people.plain("SELECT date '2024-01-01' + max(stars)::int FROM person")
+    assert 1 <= (day - date(2024, 1, 1)).days <= 5
+
+
+def test_the_hint_for_a_date_is_what_to_type(people: Asker) -> None:
+    people.admin.execute("ALTER TABLE person DROP CONSTRAINT person_seen_check")
+    with refused("DP005", "seen has no bounds", "least(greatest(value - date '2020-01-01', 0), 1500)"):
+        people.plain("SELECT max(seen) FROM person")
+    ((days,),) = people.plain("SELECT max(least(greatest(seen - date '2020-01-01', 0), 1500)) FROM person")
+    assert 0 <= days <= 1500
 
 
 def test_conditions_on_values_of_an_enum_that_can_be_null(people: Asker) -> None:

@@ -165,8 +165,8 @@ def test_the_catalog_for_people_says_what_can_be_asked(staging: Staging) -> None
 def test_the_catalog_for_people_says_what_types_and_checks_declare(staging: Staging) -> None:
     staging.admin.execute(
         "CREATE TYPE shop.tier AS ENUM ('gold', 'tin'); CREATE DOMAIN shop.stars AS int CHECK (VALUE BETWEEN 1 AND 5);"
-        "CREATE TABLE shop.vote (customer_id int PRIMARY KEY CHECK (customer_id > 0 AND customer_id < 9), tier shop.tier,"
-        " stars shop.stars, seen date CHECK (seen >= '2024-01-01' AND seen <= '2024-12-31'), kind text"
+        "CREATE TABLE shop.vote (customer_id int PRIMARY KEY CHECK (customer_id > 0 AND customer_id < 9),"
+        " tier shop.tier, stars shop.stars, seen date CHECK (seen >= '2024-01-01' AND seen <= '2024-12-31'), kind text"
         " CHECK (kind IN ('a', 'b')), own text CHECK (own IN ('a', 'b')));"
         "SELECT discreet.protect('shop.vote', 'customer_id', dataset => 'customers');"
         "SELECT discreet.describe_column('shop.vote', 'own', categories => '{a}')"

@@ -52,7 +52,6 @@ def test_several_constraints_hold_together() -> None:
     assert known_by(["(VALUE >= 0)", "(VALUE <= 99)", "(VALUE >= 18)"], "integer") == Known("18", "99")
 
 
-
 IMPLIED = [
     ("integer", None, ("((VALUE >= 0) AND (VALUE <= 120))",), Implied((Decimal(0), Decimal(120)))),
     ("integer", None, ("(VALUE >= 0)",), Implied()),

@@ -660,6 +660,12 @@ def test_protecting_tells_who_still_reads_the_table(catalog: CatalogInMemory) ->
     ]
 
 
+def test_everybody_may_read_a_public_table(catalog: CatalogInMemory) -> None:
+    catalog.tables["hr.employee"].readers = ["PUBLIC"]
+    protect(catalog, policy=Policy(None, "public"))
+    assert catalog.notices == []
+
+
 @pytest.mark.parametrize(
     ("table", "hint"),
     [

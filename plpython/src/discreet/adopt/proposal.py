@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from discreet.adopt.catalog import Person, Reference, Table, Tables, written
-from discreet.adopt.columns import TIMES, Declaration, declarations, unbounded
+from discreet.adopt.columns import Declaration, declarations, unbounded
 from discreet.adopt.people import People, Way
+from discreet.core.checks import TIMES
 from discreet.core.errors import InvalidParameterError, UndefinedColumnError, UndefinedObjectError
 from discreet.core.quoting import literal
 

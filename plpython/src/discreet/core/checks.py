@@ -1,9 +1,9 @@
 """What types and CHECK constraints say about a column: bounds, or all values that it can have.
 
 Conditions come as PostgreSQL prints them, about VALUE (discreet._tree_conditions). Only those with constants count:
-comparisons, lists, and AND and OR of these. What is read here is declared, as by a curator, and never taken for a fact:
-values are still clamped and filtered. So a constraint that is read wrongly, or is added or dropped later, costs accuracy
-and reveals nothing.
+comparisons, lists, and AND and OR of these. What is read here is declared, as by a curator, and never taken for a
+fact: values are still clamped and filtered. So a constraint that is read wrongly, or is added or dropped later, costs
+accuracy and reveals nothing.
 
 PostgreSQL prints operators of other schemas as OPERATOR(schema.name), when the search_path is pg_catalog alone; these
 have two names here, and are left out.
@@ -57,11 +57,14 @@ class Implied:
     categories: tuple[str, ...] | None = None
 
 
+SAYS_NOTHING = Implied()
+
+
 @lru_cache(maxsize=1000)
 def implied(type_name: str, labels: tuple[str, ...] | None, checks: tuple[str, ...]) -> Implied:
     """Of a column of this type: below all domains, with the labels of an enum; other types of users say nothing."""
     if (labels is None) is not (type_name in NUMBERS | TIMES | TEXTS):
-        return Implied()
+        return SAYS_NOTHING
     known = known_by(checks, type_name)
     lower, upper = known.bounds(type_name)
     allowed = categories(type_name, labels, known)
@@ -184,7 +187,9 @@ def is_value(node: Node, type_name: str) -> bool:
 
     while isinstance(node, ast.TypeCast) and type_name in KEEPS_APART.get(node.typeName.names[-1].sval, ()):
         node = node.arg
-    return isinstance(node, ast.ColumnRef) and len(node.fields) == 1 and getattr(node.fields[0], "sval", None) == "value"
+    return (
+        isinstance(node, ast.ColumnRef) and len(node.fields) == 1 and getattr(node.fields[0], "sval", None) == "value"
+    )
 
 
 def is_null_test(node: Node, type_name: str) -> bool:

@@ -342,7 +342,8 @@ def protect(
             f"{relation.quoted_name} cannot be audited: a person may have several rows, or rows are in parts of it",
             "The unit must be unique and NOT NULL, of an ordinary table that none inherits from.",
         )
-    report_readers(catalog, relation)
+    if policy.policy != "public":
+        report_readers(catalog, relation)
 
 
 def refuse_unknown_rows(

@@ -14,6 +14,7 @@ from discreet.gate.aggregates import Aggregate, compile_aggregate
 from discreet.gate.answer import answer_sql, answer_with_errors, errors_of
 from discreet.gate.expressions import function_name
 from discreet.gate.finish import rows_sql
+from discreet.gate.inlined import Inlined
 from discreet.gate.keys import key_of
 from discreet.gate.known import Known
 from discreet.gate.margins import Wanted, margin_errors
@@ -129,12 +130,18 @@ class Plan(Answered):
 
     def key(self) -> str:
         """The canonical key of all that is measured: the same for all questions that measure it, in this order."""
-        return key_of(*self._measured_over, self.grouping, self.measurements, self.aggregates)
+        measured = self.inlined.of((self.grouping, self.measurements, self.aggregates))
+        return key_of(*self._measured_over, *measured)
 
     def key_of(self, measurement: Measurement, places: tuple[int, ...]) -> str:
         """The canonical key of one measurement in the groups of the keys at these places, whatever is paid for it."""
         keys = frozenset(self.grouping.keys[place] for place in places)
-        return key_of(*self._measured_over, keys, replace(measurement, own=None))
+        return key_of(*self._measured_over, *self.inlined.of((keys, replace(measurement, own=None))))
+
+    @cached_property
+    def inlined(self) -> Inlined:
+        """The same question about the rows below derived tables that only filter and map."""
+        return Inlined(self.source, self.conditions)
 
     @cached_property
     def known_store_keys(self) -> dict[str, dict[tuple[Measurement, int], str]]:
@@ -158,7 +165,7 @@ class Plan(Answered):
         dataset = self.dataset.name, self.dataset.accounting, self.dataset.neighbours
         sampled = () if self.sample is None else (self.sample.rate,)
         periods = () if self.charged is None else (self.charged.key,)
-        return self.source, frozenset(self.conditions), dataset, payers, *sampled, *periods
+        return self.inlined.source, frozenset(self.inlined.conditions), dataset, payers, *sampled, *periods
 
     @cached_property
     def trials(self) -> list[str]:

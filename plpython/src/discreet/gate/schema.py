@@ -10,7 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 
-from discreet.core.checks import Implied, implied
+from discreet.core.checks import SAYS_NOTHING, Implied, implied
 from discreet.core.errors import NoAccessError, RefusedShapeError, UndefinedObjectError
 from discreet.core.syntax import Json, Node
 from discreet.gate.parse import nodes, parse
@@ -54,8 +54,9 @@ FAMILY_OF_TYPE = {
 class Column:
     """A column of a table; `identifies`: it is the unit, or unique by itself; `public`: declared so.
 
-    `others`: the group of all values outside the categories. `implied`: what type and CHECKs declare; no constraint lets
-    other values in, which caveats are told by, and nothing that is private.
+    `others`: the group of all values outside the categories. `implied`: what type and CHECKs declare;
+    caveats rely on it that no other values come in, and nothing that is private does. `listed_by`: schema, name and key
+    of the public table whose keys are its values.
     """
 
     name: str
@@ -68,7 +69,8 @@ class Column:
     not_null: bool = False
     number: int = 0
     others: str | None = None
-    implied: Implied = Implied()
+    implied: Implied = SAYS_NOTHING
+    listed_by: tuple[str, str, str] | None = None
 
     @property
     def family(self) -> Family:
@@ -198,6 +200,23 @@ class Schema:
         found = {name: replace(kept, opened=opened.get(name)) for name, kept in self.datasets.items()}
         return replace(self, datasets=found)
 
+    def with_values(self, listed: Mapping[tuple[str, str, str], tuple[str, tuple[str, ...]]]) -> Schema:
+        """With the keys of public tables, and their types, as categories of the columns whose values they are."""
+
+        def of_column(column: Column) -> Column:
+            known = None if column.listed_by is None else listed.get(column.listed_by)
+            if known is None or known[0] != column.type_name or column.categories is not None:
+                return column
+            _, values = known
+            return replace(column, categories=values, implied=replace(column.implied, categories=values))
+
+        def of_relation(relation: Relation) -> Relation:
+            return replace(relation, columns={name: of_column(one) for name, one in relation.columns.items()})
+
+        if not listed:
+            return self
+        return replace(self, relations={name: of_relation(one) for name, one in self.relations.items()})
+
     def view(self, node: Node) -> View | None:
         """The view that a RangeVar means, if it is one."""
         return None if node.catalogname else self.views.get((node.schemaname, node.relname))
@@ -290,7 +309,7 @@ def _relation(entry: Mapping[str, Json]) -> Relation:
 
 def _column(entry: Mapping[str, Json]) -> Column:
     """What type and CHECKs say counts where nothing is declared of the column."""
-    said = Implied()
+    said = SAYS_NOTHING
     if not entry["identifies"]:
         labels, checks = entry.get("labels"), entry.get("checks")
         said = implied(entry["type"], labels and tuple(labels), tuple(checks or ()))
@@ -303,6 +322,7 @@ def _column(entry: Mapping[str, Json]) -> Column:
     return Column(
         entry["name"], entry["type"], bounds, categories, entry["hidden"], entry["identifies"],
         entry["public"], entry["not_null"], entry["number"], entry["others"], said,
+        entry.get("listed_by") and tuple(entry["listed_by"]),
     )  # fmt: skip
 
 

@@ -7,10 +7,12 @@ from typing import NoReturn
 
 from discreet.core.quoting import literal
 from discreet.gate.refusal import refuse_unbounded
-from discreet.gate.schema import NUMBERS, TIMES
+from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.tree import INTERVAL, Column, Expression, Output, every_node
 
 WRITTEN = "A question can write them, too: least(greatest(value, 0), 20); of a count, least(count(*), 20)."
+OF_DATE = "A question can write them of a number of days: least(greatest(value - date '2020-01-01', 0), 1500)."
+OF_MOMENT = "A question can write them of seconds: least(greatest(extract(epoch FROM value), 1.6e9), 1.8e9)."
 OF_INTERVAL = "Bounds of an interval can be written: least(greatest(extract(epoch FROM value), 0), 86400)."
 
 
@@ -21,11 +23,18 @@ def refuse_without_bounds(value: Expression, node: object) -> NoReturn:
         refuse_unbounded(value.raw or "this value", node, WRITTEN)
     declared = [column for column in missing if column.family in NUMBERS | TIMES]
     names = ", ".join(dict.fromkeys(column.name for column in missing))
-    hint = OF_INTERVAL if not declared else f"A curator can declare them: {calls(declared)} {WRITTEN}"
+    hint = OF_INTERVAL if not declared else f"A curator can declare them: {calls(declared)} {written_for(value)}"
     if isinstance(value, Output):  # the asker knows it by this name
         names = value.name
     several = len(missing) > 1 and not isinstance(value, Output)
     refuse_unbounded(f"each of the columns {names}" if several else f"column {names}", node, hint)
+
+
+def written_for(value: Expression) -> str:
+    """How the question can write bounds of such a value."""
+    if value.family not in TIMES:
+        return WRITTEN
+    return OF_DATE if value.family is Family.DATE else OF_MOMENT
 
 
 def calls(columns: list[Column]) -> str:

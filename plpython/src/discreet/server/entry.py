@@ -48,7 +48,7 @@ def sql_errors(
 
 @sql_errors
 def implied(plpy: Plpy, type_name: str, labels: list[str] | None, found: list[str]) -> list[dict[str, object]]:
-    said = checks.implied(type_name, labels and tuple(labels), tuple(found))
+    said = checks.implied(type_name, None if labels is None else tuple(labels), tuple(found))
     lower, upper = (None, None) if said.bounds is None else (f"{bound:f}" for bound in said.bounds)
     return [{"lower": lower, "upper": upper, "categories": said.categories and list(said.categories)}]
 

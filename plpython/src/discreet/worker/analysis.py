@@ -36,10 +36,16 @@ def analysed(
         # ln(count(*)) over an answer fails where that has no rows
         at_finish = len(found) >= len(first) + len(locking) + len(started)
         if not (at_finish and levels > 1 and of_values(error)):
-            raise RefusedShapeError(
-                f"PostgreSQL does not understand the question: {error}", "Check types and names."
-            ) from None
+            raise RefusedShapeError(f"PostgreSQL does not understand the question: {error}", hint_for(error)) from None
     return found[: len(first)]
+
+
+def hint_for(error: Exception) -> str:
+    """A day plus a number of days wants an integer, and the gate counts in bigint."""
+    wider = getattr(error, "sqlstate", None) == "42883" and "bigint" in str(error)
+    return "Check types and names." + (
+        " Whole numbers of an answer are bigint: cast them, max(x)::int." if wider else ""
+    )
 
 
 def of_values(error: Exception) -> bool:

@@ -10,13 +10,15 @@ from discreet.core.errors import RefusedShapeError
 from discreet.core.syntax import Node
 from discreet.core.verdicts import judges
 from discreet.gate.constants import with_constants
+from discreet.gate.listing import Listed, PublicKey, as_categories, keys_sql, wanted
 from discreet.gate.parse import function_names, parse
-from discreet.gate.plan import plan
+from discreet.gate.plan import Plan, plan
 from discreet.gate.pricing import Asked, priced
 from discreet.gate.question import Context
 from discreet.gate.refusal import quoting
 from discreet.gate.schema import named_relations, schema_from_json
 from discreet.gate.times import with_moment
+from discreet.worker.acting import run_as
 from discreet.worker.asker import Asker
 from discreet.worker.audited import Audited, under_noise
 from discreet.worker.kept import Kept
@@ -27,6 +29,7 @@ from discreet.worker.personal import with_noise
 from discreet.worker.policy import Asking, TextPolicy
 from discreet.worker.session import SessionError, run
 
+WANTED: Kept[tuple[PublicKey, ...]] = Kept()
 NAMED: Kept[tuple[tuple[tuple[str | None, str], ...], tuple[str, ...]]] = Kept()
 PLANNED: Kept[Asked] = Kept()
 
@@ -36,6 +39,9 @@ class TextQuestion:
 
     def __init__(self, asker: Asker, path: tuple[str, ...], asking: Asking) -> None:
         self.asker, self.path, self.asking = asker, path, asking
+        # keys of public tables that tell groups, and what is declared of the tables without these
+        self._listed: Listed = {}
+        self._declared: str | None = None
         self._clock_read = False
         self._moment_read = False
 
@@ -62,6 +68,7 @@ class TextQuestion:
         if meaning.described.reaches("audited") and not self.asking.wish.noisily:
             tree, context = self.tree(), self.context(meaning)
             return Audited(meaning, self.asking, tree, context, self.as_of())
+        meaning = self.with_public_keys(meaning)
         asked = self.priced(meaning)
         outer = with_noise(meaning, self.asking, asked)
         if not asked.inner:
@@ -75,24 +82,71 @@ class TextQuestion:
         asking = self.asking
         wish = replace(asking.wish.shared(len(released)), released=released)
         question = TextQuestion(self.asker, self.path, replace(asking, wish=wish))
+        question._listed, question._declared = self._listed, self._declared
         return with_noise(meaning, question.asking, question.priced(meaning))
 
+    def with_public_keys(self, meaning: Meaning) -> Meaning:
+        """The meaning of the names, and of public tables whose keys are groups of the question. The keys are read."""
+        keys = self.public_keys(meaning)
+        if not keys or self.asking.wish.released is not None:
+            return meaning
+        tables = tuple(dict.fromkeys((schema, name) for schema, name, _ in keys))
+        relations = tuple(dict.fromkeys((*meaning.names.relations, *tables)))
+        wider = Meaning(self.asker, replace(meaning.names, relations=relations))
+        try:
+            acting = wider.acting()
+        except RefusedShapeError:  # the question can be asked without
+            return meaning
+        schema = schema_from_json(wider.described.meaning)
+        found: dict[PublicKey, tuple[str, tuple[str, ...]]] = {}
+        for key in keys:
+            public = schema.relations.get(key[:2])
+            sql = None if public is None else keys_sql(key, public)
+            values = None if sql is None else as_categories(run_as(self.asker.session, acting, sql))
+            if public is not None and values is not None:
+                found[key] = public.columns[key[2]].type_name, values
+        if not found:
+            return meaning
+        self._listed, self._declared = found, meaning.described.declared
+        return wider
+
+    def public_keys(self, meaning: Meaning) -> tuple[PublicKey, ...]:
+        described = meaning.described
+        columns = (column for relation in described.meaning["relations"] for column in relation["columns"])
+        if not any(column["listed_by"] for column in columns):
+            return ()
+        key = described.digest, self.text, self.asking.wish, meaning.names
+        found = WANTED.get(key)
+        if found is None:
+            planned, context = self.planned(meaning)
+            plans = (planned, *planned.subquestions)
+            found = tuple(dict.fromkeys(one for plan in plans for one in wanted(plan, context.schema)))
+            if not self._clock_read:
+                WANTED.put(key, found)
+        return found
+
     def priced(self, meaning: Meaning) -> Asked:
-        """The question with its price, by text and catalog alone."""
+        """The question with its price, by text and catalog, and the keys of public tables."""
         described, wish, usual = meaning.described, self.asking.wish, self.asker.setting("discreet.epsilon")
-        opened = self.opened(meaning)
-        key = described.digest, self.text, wish, meaning.names, usual, self.asker.user, tuple(opened.items())
+        opened, listed = self.opened(meaning), tuple(sorted(self._listed.items()))
+        key = described.digest, self.text, wish, meaning.names, usual, self.asker.user, tuple(opened.items()), listed
         asked = PLANNED.get(key)
         if asked is None:
-            context, tree = self.context(meaning), self.tree()
-            context = replace(context, schema=context.schema.with_opened(opened))
-            schema = under_noise(context.schema) if wish.noisily else context.schema
-            with quoting(self.text):
-                planned = plan(tree, schema, context.harmless, context.parameters, wish.released)
-            asked = priced(replace(planned, as_of=self.as_of()), described.declared, wish, usual)
+            planned, _ = self.planned(meaning, opened)
+            asked = priced(replace(planned, as_of=self.as_of()), self._declared or described.declared, wish, usual)
             if not self._clock_read and wish.released is None:
                 PLANNED.put(key, asked)
         return asked
+
+    def planned(self, meaning: Meaning, opened: dict[str, tuple[date, ...]] | None = None) -> tuple[Plan, Context]:
+        context, tree, wish = self.context(meaning), self.tree(), self.asking.wish
+        schema = context.schema.with_opened(self.opened(meaning) if opened is None else opened).with_values(
+            self._listed
+        )
+        context = replace(context, schema=under_noise(schema) if wish.noisily else schema)
+        with quoting(self.text):
+            found = plan(tree, context.schema, context.harmless, context.parameters, wish.released)
+        return found, context
 
     def opened(self, meaning: Meaning) -> dict[str, tuple[date, ...]]:
         """What the ledger knows of the periods of datasets that have some. Time opens more."""
