@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
 from operator import is_
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 from discreet.gate.names import Source
 from discreet.gate.schema import Relation
-from discreet.gate.tree import Derived, HasPerson, Map, Output, Rows
+from discreet.gate.tree import Derived, Expression, HasPerson, Map, Output, Rows
 
 Thing = TypeVar("Thing")
 
@@ -25,11 +25,11 @@ Thing = TypeVar("Thing")
 class Inlined:
     """The rows and conditions of a question without the derived tables around; `of`: what else is asked about them."""
 
-    def __init__(self, source: Source, conditions: tuple[Any, ...]) -> None:
+    def __init__(self, source: Source, conditions: tuple[Expression, ...]) -> None:
         self._places: list[int] = []
         self.source, self.conditions = source, conditions
-        while source.listed is None and (query := mapped(self.source.rows)) is not None:
-            place = self.source.rows.place  # type: ignore[union-attr]
+        while source.listed is None and (found := mapped(self.source.rows)) is not None:
+            place, query = found
             below = Source(moved(query.rows, place), ())
             if (below.single, below.public, below.limits) != (source.single, source.public, source.limits):
                 return
@@ -45,22 +45,22 @@ class Inlined:
         return thing
 
 
-def mapped(rows: Rows) -> Map | None:
-    """The query of a derived table that only filters and maps rows."""
+def mapped(rows: Rows) -> tuple[int, Map] | None:
+    """The place and query of a derived table that only filters and maps rows."""
     if not isinstance(rows, Derived) or rows.lateral or not isinstance(rows.query, Map):
         return None
     query = rows.query
     whole = query.most is None and not (query.first or query.order or query.ties or query.skip)
-    return query if whole else None
+    return (rows.place, query) if whole else None
 
 
-def moved(thing: Any, place: int) -> Any:
+def moved(thing: Thing, place: int) -> Thing:
     """With the columns of the derived table at a place written out, and without that place.
 
     Trees can be deeper than the stack, and share their parts: each part is visited once, from below.
     """
-    done: dict[int, Any] = {}
-    waiting = [thing]
+    done: dict[int, object] = {}
+    waiting: list[object] = [thing]
     while waiting:
         missing = [part for part in parts_of(waiting[-1], place) if id(part) not in done]
         waiting += missing
@@ -68,42 +68,40 @@ def moved(thing: Any, place: int) -> Any:
             part = waiting.pop()
             if id(part) not in done:
                 done[id(part)] = rebuilt(part, place, done)
-    return done[id(thing)]
+    return cast(Thing, done[id(thing)])
 
 
-def is_written_out(thing: Any, place: int) -> bool:
-    return isinstance(thing, Output) and thing.place == place
-
-
-def parts_of(thing: Any, place: int) -> list[Any]:
+def parts_of(thing: object, place: int) -> list[object]:
     """What it holds that may name a place."""
-    if is_written_out(thing, place):
+    if isinstance(thing, Output) and thing.place == place:
         return [thing.origin]
     if isinstance(thing, tuple | list | frozenset):
         return list(filter(has_parts, thing))
-    if not has_parts(thing):
-        return []
-    return [held for each in fields(thing) if has_parts(held := getattr(thing, each.name))]
+    return list(filter(has_parts, held_by(thing).values()))
 
 
-def has_parts(thing: Any) -> bool:
-    if isinstance(thing, tuple | list | frozenset):
-        return True
-    return is_dataclass(thing) and not isinstance(thing, type | Relation)
+def held_by(thing: object) -> dict[str, object]:
+    if not is_dataclass(thing) or isinstance(thing, type | Relation):
+        return {}
+    return {each.name: getattr(thing, each.name) for each in fields(thing)}
 
 
-def rebuilt(thing: Any, place: int, done: dict[int, Any]) -> Any:
+def has_parts(thing: object) -> bool:
+    return isinstance(thing, tuple | list | frozenset) or (
+        is_dataclass(thing) and not isinstance(thing, type | Relation)
+    )
+
+
+def rebuilt(thing: object, place: int, done: dict[int, object]) -> object:
     """The same of the parts that are done."""
-    if is_written_out(thing, place):
+    if isinstance(thing, Output) and thing.place == place:
         return done[id(thing.origin)]
     if isinstance(thing, tuple | list | frozenset):
         new = [done[id(part)] if has_parts(part) else part for part in thing]
         return thing if all(map(is_, new, thing)) else type(thing)(new)
-    if not has_parts(thing):
-        return thing
-    parts = {each.name: getattr(thing, each.name) for each in fields(thing)}
-    changed = {name: done[id(held)] for name, held in parts.items() if has_parts(held) and done[id(held)] is not held}
+    parts = {name: held for name, held in held_by(thing).items() if has_parts(held)}
+    changed = {name: done[id(held)] for name, held in parts.items() if done[id(held)] is not held}
     own = getattr(thing, "place", None)
     if isinstance(own, int) and own > place:
         changed["place"] = own - 1
-    return replace(thing, **changed) if changed else thing
+    return replace(thing, **changed) if changed else thing  # type: ignore[type-var]
