@@ -683,6 +683,62 @@ ask_below(Query *query, List *guarded)
 	return true;
 }
 
+static bool
+is_number_type(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == NUMERICOID || type == FLOAT4OID || type == FLOAT8OID;
+}
+
+/* An aggregate over rows of an answer that the gate does not add up: it is left to PostgreSQL. */
+static bool
+is_other_aggregate(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+	{
+		Aggref	   *call = (Aggref *) node;
+		Node	   *value = call->args == NIL ? NULL : (Node *) linitial_node(TargetEntry, call->args)->expr;
+		char	   *name = get_func_name(call->aggfnoid);
+		bool		counts = strcmp(name, "count") == 0;
+		bool		adds = strcmp(name, "sum") == 0 || strcmp(name, "avg") == 0 || strcmp(name, "min") == 0 ||
+			strcmp(name, "max") == 0;
+
+		if (call->aggfnoid >= FirstNormalObjectId || call->aggfilter != NULL || call->aggdistinct != NIL ||
+			call->aggorder != NIL || (value != NULL && !IsA(value, Var)))
+			return true;
+		/* texts, dates and enums have an order of their own */
+		return !counts && !(adds && value != NULL && is_number_type(exprType(value)));
+	}
+	return expression_tree_walker(node, is_other_aggregate, context);
+}
+
+/*
+ * Whether a query adds up the rows of one answer, and does no more. The gate is asked it as a whole: it says how exact that
+ * is, and that groups without people are among the rows.
+ */
+static bool
+adds_up_answer(Query *query, List *guarded)
+{
+	RangeTblEntry *entry = list_length(query->rtable) == 1 ? linitial_node(RangeTblEntry, query->rtable) : NULL;
+	Query	   *below = entry != NULL && entry->rtekind == RTE_SUBQUERY && !entry->lateral ? entry->subquery : NULL;
+	ListCell   *cell;
+
+	if (below == NULL || !query->hasAggs || list_length(query->jointree->fromlist) != 1 || query->jointree->quals != NULL ||
+		query->havingQual != NULL || query->hasWindowFuncs || query->hasSubLinks || query->distinctClause != NIL ||
+		query->groupingSets != NIL || query->cteList != NIL || query->rowMarks != NIL || !is_followed(query) ||
+		is_other_aggregate((Node *) query->targetList, NULL))
+		return false;
+	foreach(cell, query->groupClause)
+	{
+		if (!IsA(get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), query->targetList)->expr, Var))
+			return false;
+	}
+	return below->commandType == CMD_SELECT && below->setOperations == NULL && below->groupClause != NIL &&
+		below->groupingSets == NIL && below->cteList == NIL && !below->hasSubLinks && !groups_by_people(below) &&
+		!aggregates_below(below, guarded) && is_followed(below);
+}
+
 static void
 guard_query(Query *query, List *guarded)
 {
@@ -698,8 +754,10 @@ guard_query(Query *query, List *guarded)
 		if (aggregates_below(moved, guarded))
 			*query = *moved;
 	}
-	if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->rtable == NIL ||
-		aggregates_below(query, guarded))
+	if (known && query->commandType == CMD_SELECT && query->setOperations == NULL && adds_up_answer(query, guarded))
+		ask_instead(query);
+	else if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->rtable == NIL ||
+			 aggregates_below(query, guarded))
 		guard_parts(query, guarded);
 	else if (known && is_followed(query))
 		ask_instead(query);

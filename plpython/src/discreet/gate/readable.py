@@ -104,7 +104,7 @@ def advice(plan: Plan, told: Mapping[str, Json]) -> Iterator[str]:
             )
     limits = plan.source.limits
     if not plan.source.single and plan.personal is None:
-        tables = [table for table in tables_of(plan.source.rows) if table.unit is not None]
+        tables = [table for table in tables_of(plan.source.rows) if has_several_rows(table)]
         named = literal(f"{tables[0].schema}.{tables[0].name}") if tables else "table"
         yield (
             f"max_rows is {limits.rows()}: where people have more rows, a curator can count them by "
@@ -116,6 +116,11 @@ def advice(plan: Plan, told: Mapping[str, Json]) -> Iterator[str]:
         yield f"{len(plan.grouping.sets)} grouping sets are paid one by one: leave out those that are not needed"
     if not told["stored"] and told["epsilon"] != "0":
         yield "twice the epsilon halves the error: SET discreet.epsilon, or epsilon => in discreet.query()"
+
+
+def has_several_rows(table: Table) -> bool:
+    """Whether a person can have more than one row in a table."""
+    return table.relation.protection is not None and not table.relation.protection.single
 
 
 def declared(value: Expression, rows: Rows) -> str:
