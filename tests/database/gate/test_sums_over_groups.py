@@ -1,4 +1,4 @@
-"""What plain SQL adds up over the rows of an answer has an error; a caveat says that groups without people are counted."""
+"""What plain SQL adds up over the rows of an answer has an error, and tells that groups without people are counted."""
 
 from __future__ import annotations
 

@@ -43,9 +43,8 @@ def analysed(
 def hint_for(error: Exception) -> str:
     """A day plus a number of days wants an integer, and the gate counts in bigint."""
     wider = getattr(error, "sqlstate", None) == "42883" and "bigint" in str(error)
-    return "Check types and names." + (
-        " Whole numbers of an answer are bigint: cast them, max(x)::int." if wider else ""
-    )
+    around = " Whole numbers are bigint here; in plain SQL, compute around the answer: SELECT … FROM (SELECT …) AS t."
+    return "Check types and names." + (around if wider else "")
 
 
 def of_values(error: Exception) -> bool:
