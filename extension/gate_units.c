@@ -26,8 +26,15 @@
 /* What is asked of a column of a table. */
 typedef bool (*ColumnTest) (Oid table, AttrNumber number);
 
-static bool is_column(Query *query, Node *node, ColumnTest test, int depth);
-static bool is_column_below(Query *below, AttrNumber number, ColumnTest test, int depth);
+/* A query, and those around it, whose WITH queries it may name. */
+typedef struct Place
+{
+	Query	   *query;
+	struct Place *around;
+} Place;
+
+static bool is_column(Place *place, Node *node, ColumnTest test, int depth);
+static bool is_column_below(Query *query, Place *around, AttrNumber number, ColumnTest test, int depth);
 
 /* What a function of the extension says of a column of a table. */
 static bool
@@ -64,25 +71,27 @@ is_hidden(Oid table, AttrNumber number)
 
 /* Of a column of UNION, INTERSECT or EXCEPT all sides are asked. */
 static bool
-is_column_of_sides(Query *below, Node *sides, AttrNumber number, ColumnTest test, int depth)
+is_column_of_sides(Place *below, Node *sides, AttrNumber number, ColumnTest test, int depth)
 {
 	SetOperationStmt *both = (SetOperationStmt *) sides;
 
 	if (IsA(sides, RangeTblRef))
-		return is_column_below(rt_fetch(((RangeTblRef *) sides)->rtindex, below->rtable)->subquery, number, test, depth + 1);
+		return is_column_below(rt_fetch(((RangeTblRef *) sides)->rtindex, below->query->rtable)->subquery, below, number, test,
+							   depth + 1);
 	check_stack_depth();
 	return is_column_of_sides(below, both->larg, number, test, depth) &&
 		is_column_of_sides(below, both->rarg, number, test, depth);
 }
 
 static bool
-is_column_below(Query *below, AttrNumber number, ColumnTest test, int depth)
+is_column_below(Query *query, Place *around, AttrNumber number, ColumnTest test, int depth)
 {
-	TargetEntry *target = get_tle_by_resno(below->targetList, number);
+	TargetEntry *target = get_tle_by_resno(query->targetList, number);
+	Place		below = {query, around};
 
-	if (below->setOperations != NULL)
-		return depth <= DEEPEST && is_column_of_sides(below, below->setOperations, number, test, depth);
-	return target != NULL && is_column(below, (Node *) target->expr, test, depth + 1);
+	if (query->setOperations != NULL)
+		return depth <= DEEPEST && is_column_of_sides(&below, query->setOperations, number, test, depth);
+	return target != NULL && is_column(&below, (Node *) target->expr, test, depth + 1);
 }
 
 static bool
@@ -94,23 +103,41 @@ is_column_of_relation(RangeTblEntry *entry, AttrNumber number, ColumnTest test, 
 	if (entry->relkind != RELKIND_VIEW || test(entry->relid, number))
 		return test(entry->relid, number);
 	view = relation_open(entry->relid, AccessShareLock);
-	found = is_column_below(get_view_query(view), number, test, depth);
+	found = is_column_below(get_view_query(view), NULL, number, test, depth);
 	relation_close(view, NoLock);
 	return found;
 }
 
+/* Of a WITH query of this query, or of one around it. */
+static bool
+is_column_of_with(Place *place, RangeTblEntry *entry, AttrNumber number, ColumnTest test, int depth)
+{
+	ListCell   *cell;
+
+	for (Index level = entry->ctelevelsup; place != NULL && level > 0; level--)
+		place = place->around;
+	foreach(cell, place != NULL ? place->query->cteList : NIL)
+	{
+		CommonTableExpr *with = lfirst_node(CommonTableExpr, cell);
+
+		if (strcmp(with->ctename, entry->ctename) == 0)
+			return is_column_below(castNode(Query, with->ctequery), place, number, test, depth);
+	}
+	return false;
+}
+
 /* Whether an expression of a query is a column that passes the test, by whatever name. */
 static bool
-is_column(Query *query, Node *node, ColumnTest test, int depth)
+is_column(Place *place, Node *node, ColumnTest test, int depth)
 {
+	Query	   *query = place->query;
 	Var		   *column;
 	RangeTblEntry *entry;
-	ListCell   *cell;
 
 	node = ungrouped(query, node);
 	column = (Var *) node;
 	if (node != NULL && IsA(node, RelabelType))
-		return is_column(query, (Node *) ((RelabelType *) node)->arg, test, depth);
+		return is_column(place, (Node *) ((RelabelType *) node)->arg, test, depth);
 	if (node == NULL || !IsA(node, Var) || column->varlevelsup != 0 || column->varattno <= 0 || depth > DEEPEST)
 		return false;
 	entry = rt_fetch(column->varno, query->rtable);
@@ -119,18 +146,11 @@ is_column(Query *query, Node *node, ColumnTest test, int depth)
 		case RTE_RELATION:
 			return is_column_of_relation(entry, column->varattno, test, depth);
 		case RTE_SUBQUERY:
-			return is_column_below(entry->subquery, column->varattno, test, depth);
+			return is_column_below(entry->subquery, place, column->varattno, test, depth);
 		case RTE_JOIN:
-			return is_column(query, list_nth(entry->joinaliasvars, column->varattno - 1), test, depth + 1);
+			return is_column(place, list_nth(entry->joinaliasvars, column->varattno - 1), test, depth + 1);
 		case RTE_CTE:
-			foreach(cell, entry->ctelevelsup == 0 ? query->cteList : NIL)
-			{
-				CommonTableExpr *with = lfirst_node(CommonTableExpr, cell);
-
-				if (strcmp(with->ctename, entry->ctename) == 0)
-					return is_column_below(castNode(Query, with->ctequery), column->varattno, test, depth);
-			}
-			return false;
+			return is_column_of_with(place, entry, column->varattno, test, depth);
 		default:
 			return false;
 	}
@@ -139,10 +159,11 @@ is_column(Query *query, Node *node, ColumnTest test, int depth)
 bool
 groups_by_people(Query *query)
 {
+	Place		place = {query, NULL};
 	ListCell   *cell;
 
 	foreach(cell, query->groupClause)
-		if (is_column(query, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList), tells_person, 0))
+		if (is_column(&place, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList), tells_person, 0))
 			return true;
 	return false;
 }
@@ -151,5 +172,7 @@ groups_by_people(Query *query)
 bool
 is_hidden_column(Query *query, Node *node)
 {
-	return is_column(query, node, is_hidden, 0);
+	Place		place = {query, NULL};
+
+	return is_column(&place, node, is_hidden, 0);
 }

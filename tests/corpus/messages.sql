@@ -79,7 +79,6 @@ SELECT count(*) FROM LATERAL (SELECT 1) t, hr.employee;
 SELECT count(*) FROM (SELECT dept, dept FROM hr.employee) t;
 SELECT count(*) FROM (SELECT *, 1 FROM hr.employee GROUP BY id) t;
 SELECT count(*) FROM (SELECT patient_id FROM clinic.visit GROUP BY 3) t;
-SELECT count(*) FROM (SELECT DISTINCT patient_id FROM clinic.visit GROUP BY patient_id) t;
 SELECT count(*) FROM (SELECT id, zip FROM clinic.patient UNION SELECT id FROM clinic.patient) t;
 SELECT count(*) FROM zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip LEFT JOIN club c ON c.zip = z.zip;
 SELECT count(*) FROM (zip_area z LEFT JOIN hr.employee e ON e.zip = z.zip) AS j;
@@ -114,7 +113,6 @@ SELECT avg(n) FROM (SELECT patient_id, sum(ward) AS n FROM clinic.visit GROUP BY
 SELECT count(n) FROM (SELECT id, min(info) AS n FROM lab.person GROUP BY id) t;
 SELECT count(n) FROM (SELECT id, bool_or(info) AS n FROM lab.person GROUP BY id) t;
 SELECT avg(n) FROM (SELECT patient_id, avg(DISTINCT cost) AS n FROM clinic.visit GROUP BY patient_id) t;
-SELECT avg(n) FROM (SELECT patient_id, count(*), row_number() OVER (PARTITION BY patient_id) AS n FROM clinic.visit GROUP BY patient_id) t;
 SELECT avg(n) FROM (SELECT patient_id, cost AS n FROM clinic.visit GROUP BY patient_id) t;
 SELECT count(*) FROM (SELECT patient_id + 1 AS n, count(*) FROM clinic.visit GROUP BY patient_id) t;
 SELECT count(*) FROM (SELECT id, row_number() OVER (PARTITION BY id ORDER BY info) AS n FROM lab.person) t;

@@ -13,6 +13,10 @@ CREATE TABLE shop.orders (
 CREATE TABLE shop.item (
     item_id int PRIMARY KEY, order_id int REFERENCES shop.orders, product_id int, supplier_id int, quantity numeric,
     amount numeric, discount numeric, flag text NOT NULL, shipped date, due date, received date, ship_mode text NOT NULL);
+CREATE TABLE shop.event (
+    event_id int PRIMARY KEY, customer_id int NOT NULL REFERENCES shop.customer, at timestamptz NOT NULL, kind text NOT NULL,
+    page text, detail jsonb, tags text[], spent numeric);
+CREATE TABLE shop.day (day date PRIMARY KEY, holiday boolean NOT NULL);
 CREATE TABLE shop.complaint (item_id int REFERENCES shop.item, words text, refund float8);
 
 INSERT INTO shop.region SELECT n, (ARRAY['North', 'South', 'East'])[n] FROM generate_series(1, 3) n;
@@ -35,5 +39,14 @@ SELECT o.order_id * 10 + k, o.order_id, (o.order_id * 3 + k) % 60 + 1, (o.order_
 FROM shop.orders o, generate_series(1, 4) k WHERE k <= o.order_id % 5;
 INSERT INTO shop.item (item_id, order_id, amount, quantity, flag, ship_mode) VALUES (1, NULL, 500, 5, 'A', 'air');
 INSERT INTO shop.complaint SELECT item_id, 'late', item_id % 100 / 10.0 FROM shop.item WHERE item_id % 9 = 0;
+INSERT INTO shop.event
+SELECT c * 20 + k, c,
+       timestamptz '2024-03-01 08:00+00' + (c * 7 + k * k * 11) % 400 * interval '1 hour' + k * interval '7 minutes',
+       (ARRAY['view', 'view', 'cart', 'checkout', 'pay'])[(c * 3 + k) % 5 + 1], '/p/' || (c + k) % 12 || '?x=' || k,
+       jsonb_build_object('device', (ARRAY['phone', 'desk', 'tablet'])[(c + k) % 3 + 1], 'ms', c * k % 300, 'ok', k % 2 = 0),
+       ARRAY[(ARRAY['a', 'b', 'c'])[k % 3 + 1], (ARRAY['a', 'b', 'c'])[(k + c) % 3 + 1]],
+       CASE WHEN k % 4 > 0 THEN c * k % 90 END
+FROM generate_series(1, 300) c, generate_series(1, 9) k WHERE k <= c % 10;
+INSERT INTO shop.day SELECT date '2024-03-01' + n, n % 7 = 0 FROM generate_series(0, 60) n;
 GRANT USAGE ON SCHEMA shop TO PUBLIC;
-GRANT SELECT ON shop.region, shop.country, shop.supplier, shop.product, shop.stock TO PUBLIC;
+GRANT SELECT ON shop.region, shop.country, shop.supplier, shop.product, shop.stock, shop.day TO PUBLIC;

@@ -32,7 +32,6 @@ HINTS = tuple(
          "Leave DISTINCT out, or write sum(DISTINCT value) / count(DISTINCT value)."),
         (r"DISTINCT ON$", f"DISTINCT ON works on an answer: {AROUND}"),
         (r"DISTINCT in a window", "Leave DISTINCT out."),
-        (r"DISTINCT or LIMIT beside GROUP BY", "Put the GROUP BY into a subquery of its own."),
         (r"cast of numbers this large|numbers? of more than|numbers this large",
          "Divide before you multiply, or limit the value: least(greatest(value, 0), 1000)."),
         (r"cast to an array", "Take elements one by one: FROM table, unnest(array) AS element."),

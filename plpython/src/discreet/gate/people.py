@@ -22,7 +22,8 @@ The rules, by types of relations (u: carries a unit, with at most one row per pe
                                       the order of rows does not count (tree.Within)
     window functions                  u: PARTITION BY includes the unit. Where the order of peers would count, all
                                       columns that the query uses break ties: rows that agree in them are the same row
-    DISTINCT ON (unit, …)             u, likewise; single when it is on the unit alone; no window functions beside it
+    DISTINCT ON (unit, …)             u, likewise; single when it is on the unit alone; over windows, in a subquery of
+                                      their own, whose columns break ties, too
     … ORDER BY … LIMIT n              only in a subquery whose rows are all of one person, with ties likewise broken
     subqueries in expressions         rows of the person of the row around them, or public ones: a function of both; for
                                       person IN (…), those of everybody, without NULL, which would be compared to all
@@ -171,8 +172,9 @@ def of_query(query: Query) -> People:
         if found.unit not in window.partition and not apart:
             refuse("a window over the rows of several people", hint="Add the person to PARTITION BY.")
         if placed:
-            # rows that agree in all columns have several numbers, and which of them comes first is not decided
-            refuse("a window function beside DISTINCT ON or LIMIT", hint="Put one into a subquery of the other.")
+            # rows that agree in all columns have several numbers, and which of them comes first is not decided;
+            # sources.py puts one into a subquery of the other
+            raise ValueError("window functions beside DISTINCT ON or LIMIT")
     refuse_orders_of_ties(value for _, value in query.columns)
     if query.first and query.unit not in query.first and not found.public:
         refuse("DISTINCT ON without the person", hint="Write DISTINCT ON (person, …).")
@@ -200,8 +202,8 @@ def of_groups(query: PerPerson) -> People:
     So it is in a subquery about one person, which need not group by the unit.
     """
     found = people_of(query.rows)
-    for _ in windows_of((*(value for _, value in query.columns), *query.keys, *query.having)):
-        refuse("a window function beside DISTINCT or GROUP BY", hint="Put one into a subquery of the other.")
+    if any(windows_of((*(value for _, value in query.columns), *query.keys, *query.having))):
+        raise ValueError("window functions beside GROUP BY")  # sources.py puts the groups into a subquery
     if query.unit is not None:
         if query.unit != found.unit:
             refuse("GROUP BY other than by the person")
@@ -260,6 +262,8 @@ def is_led(query: Query) -> bool:
     """Whether all rows of a query are of the person of a row around it."""
     if isinstance(query, Union):
         return is_led(query.left) and is_led(query.right)
+    if isinstance(query.rows, Derived) and query.rows.lateral and is_led(query.rows.query):
+        return True  # it is alone in FROM, so that the row by which it is led is around the query, too
     inside = places_of(query.rows)
     return any(
         sum(side.place in inside for side in condition.parts if isinstance(side, Column | Output)) == 1

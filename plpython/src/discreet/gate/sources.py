@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pglast import ast, enums
@@ -39,6 +39,17 @@ from discreet.gate.names import (
     same_people,
     unit_values,
 )
+from discreet.gate.over_groups import (
+    ALIAS,
+    OverGroups,
+    OverWindows,
+    by_position,
+    column_of_groups,
+    has_more,
+    has_windows,
+    sorted_by,
+    takes_some,
+)
 from discreet.gate.payers import refuse_other_tables
 from discreet.gate.people import columns_of, either, is_led, meet_in_a_cast, of_query, outward, people_of
 from discreet.gate.refusal import refuse, refuse_tracker, refusing_at
@@ -47,7 +58,6 @@ from discreet.gate.subqueries import Asks, Mapped, Subquery
 from discreet.gate.tree import (
     UNIT,
     Column,
-    Constant,
     Derived,
     Expression,
     Join,
@@ -59,7 +69,7 @@ from discreet.gate.tree import (
     Table,
     Union,
 )
-from discreet.gate.values import identifies
+from discreet.gate.values import identifies, typed
 from discreet.gate.within import (
     Group,
     GroupExpressions,
@@ -306,13 +316,9 @@ class Sources:
         """A derived table, WITH query or view; hidden columns that it lists are not there for the query around it."""
         place = self._names
         mapped = self.mapped(select, queries, True, around)
-        outer = {name: outward(value, place, name, alias) for name, value in mapped.columns.items()}
         listed = frozenset(target.name or default_name(target.val) for target in select.targetList or ())
-        left_out = listed - outer.keys()
-        rows = Derived(place, mapped.query, alias, around is not None)
         with refusing_at(select):
-            people_of(rows)
-        return Source(rows, (Named(alias, outer, mapped.units, left_out, mapped.parents),))
+            return derived(place, alias, mapped, around is not None, listed - mapped.columns.keys())
 
     # -- queries
 
@@ -335,11 +341,38 @@ class Sources:
             refuse(CALENDAR, select, "Ask about it in the question itself.")
         inside = with_queries(select, queries)
         if is_grouped(select):
-            return self.groups(select, source, conditions, inside, around)
+            groups = self.groups(select, source, conditions, inside, around)
+            if not has_more(select):
+                return groups.mapped(select, self.select_list(select, source, groups.expressions))
+            over = OverGroups(select, groups.expressions)
+            around_groups = over.around()
+            source, conditions = self.over(groups.mapped(select, over.columns), groups.led), []
+            select = around_groups
+        return self.selected(select, source, conditions, inside, leave_hidden, around, only_rows)
+
+    def over(self, mapped: Mapped, led: bool) -> Source:
+        """Groups as the rows of the SELECT around them."""
+        self._names += 1
+        found = derived(self._names, f"discreet {self._names}", mapped, led)
+        return replace(found, names=tuple(replace(named, alias=ALIAS) for named in found.names))
+
+    def selected(
+        self,
+        select: ast.SelectStmt,
+        source: Source,
+        conditions: list[Expression],
+        queries: WithQueries,
+        leave_hidden: bool,
+        around: RowExpressions | None,
+        only_rows: bool,
+    ) -> Mapped:
+        """A SELECT that does not group, over its rows."""
+        if takes_some(select) and has_windows(select):
+            return self.taken(select, source, conditions, queries, around)
         scope = self.scope(source, around)
         windows = {window.name: window for window in select.windowClause or ()}
         expressions = RowExpressions(
-            scope, source, Subquery(self, inside, self._subqueries), windows,
+            scope, source, Subquery(self, queries, self._subqueries), windows,
             lambda: columns_used(select.targetList, scope, source),
         )  # fmt: skip
         plain = only_rows and not (select.distinctClause or select.limitCount or select.limitOffset)
@@ -353,19 +386,26 @@ class Sources:
             columns = dict(query.columns)
         elif select.distinctClause or select.limitCount or select.limitOffset:
             query = self.first(select, rows, expressions)
-        return self.known(source, query, columns)
+        return known(source, query, columns)
 
-    def known(self, source: Source, query: Query, columns: Mapping[str, Expression]) -> Mapped:
-        held = unit_values(source) | ({source.unit} if source.unit is not None else set())
-        units = frozenset(name for name, value in columns.items() if value in held)
-        tokens = {
-            named.columns[column]: parent
-            for named in source.names
-            for column, parent in named.parents.items()
-            if column in named.columns and not named.extended
-        }
-        parents = {name: tokens[value] for name, value in columns.items() if value in tokens}
-        return Mapped(query, columns, units, parents)
+    def taken(
+        self,
+        select: ast.SelectStmt,
+        source: Source,
+        conditions: list[Expression],
+        queries: WithQueries,
+        around: RowExpressions | None,
+    ) -> Mapped:
+        """DISTINCT or LIMIT over the rows that window functions have given their values."""
+        over = OverWindows(select)
+        inside, rest = over.divided()
+        mapped = self.selected(inside, source, conditions, queries, False, around, False)
+        rows = self.over(mapped, around is not None and is_led(mapped.query))
+        sorts = {target.name for target in over.sorts}
+        targets = tuple(
+            ast.ResTarget(name=name, val=column_of_groups(name)) for name in mapped.columns if name not in sorts
+        )
+        return self.selected(ast.SelectStmt(targetList=targets, **rest), rows, [], queries, False, around, False)
 
     def distinct(self, select: ast.SelectStmt, query: Map, columns: Mapping[str, Expression]) -> Map | PerPerson:
         """SELECT DISTINCT: a row of each person for each value of the columns; of constants alone, one row or none."""
@@ -387,7 +427,7 @@ class Sources:
 
     def first(self, select: ast.SelectStmt, query: Map, expressions: RowExpressions) -> Map:
         """DISTINCT ON or LIMIT: which rows come first is decided by ORDER BY, and then by all columns that are used."""
-        first = tuple(expressions.of_person(node) for node in select.distinctClause or ())
+        first = tuple(expressions.of_person(sorted_by(node, select)) for node in select.distinctClause or ())
         for value in first:
             refuse_unordered(value, select)
         listed = [*(select.targetList or ()), *(select.sortClause or ()), *(select.distinctClause or ())]
@@ -402,8 +442,7 @@ class Sources:
 
     def sort_key(self, written: ast.SortBy, select: ast.SelectStmt, expressions: RowExpressions) -> SortKey:
         """ORDER BY a position, a name of the select list, or an expression."""
-        node = meant(written.node, select, expressions)
-        return expressions.sort_key(written, expressions.of_person(node))
+        return expressions.sort_key(written, expressions.of_person(sorted_by(written.node, select)))
 
     def number(self, node: Node, expressions: RowExpressions) -> int:
         return place_number(expressions.value(node), 0, node)
@@ -415,11 +454,9 @@ class Sources:
         conditions: list[Expression],
         queries: WithQueries,
         around: RowExpressions | None,
-    ) -> Mapped:
+    ) -> Groups:
         """GROUP BY the person, or aggregates of rows that are all of one person."""
         rows = self.expressions(source, queries, around)
-        if select.distinctClause or select.limitCount or select.limitOffset:
-            refuse("DISTINCT or LIMIT beside GROUP BY below the aggregation", select)
         by_person, keys = False, dict[Expression, Expression]()
         for item in select.groupClause or ():
             if isinstance(item, ast.GroupingSet):
@@ -436,17 +473,8 @@ class Sources:
         if not source.public and not by_person and not led:
             construct = "GROUP BY below the aggregation" if select.groupClause else "an aggregate in a subquery"
             refuse(f"{construct} without the person", select, APART)
-        unit = source.unit if by_person else None
         expressions = GroupExpressions(rows, Group(keys, by_person))
-        columns = self.select_list(select, source, expressions)
-        having = tuple(expressions.condition(part) for part in split(select.havingClause))
-        query = PerPerson(
-            source.rows, source.with_people(conditions), unit, tuple(dict.fromkeys(keys.values())),
-            tuple(expressions.fixed), having, tuple(columns.items()),
-        )  # fmt: skip
-        with refusing_at(select):
-            of_query(query)
-        return self.known(source, query, columns)
+        return Groups(source, tuple(conditions), expressions, by_person, led)
 
     def union(self, select: ast.SelectStmt, queries: WithQueries, around: RowExpressions | None = None) -> Mapped:
         word = SETS[select.op] + (" ALL" if select.all else "")
@@ -573,6 +601,50 @@ class Sources:
         return Source(pairs, names)
 
 
+def known(source: Source, query: Query, columns: Mapping[str, Expression]) -> Mapped:
+    held = unit_values(source) | ({source.unit} if source.unit is not None else set())
+    units = frozenset(name for name, value in columns.items() if value in held)
+    tokens = {
+        named.columns[column]: parent
+        for named in source.names
+        for column, parent in named.parents.items()
+        if column in named.columns and not named.extended
+    }
+    parents = {name: tokens[value] for name, value in columns.items() if value in tokens}
+    return Mapped(query, columns, units, parents)
+
+
+def derived(place: int, alias: str, mapped: Mapped, lateral: bool, left_out: frozenset[str] = frozenset()) -> Source:
+    """A subquery as rows; `left_out`: its hidden columns."""
+    outer = {name: outward(value, place, name, alias) for name, value in mapped.columns.items()}
+    rows = Derived(place, mapped.query, alias, lateral)
+    people_of(rows)
+    return Source(rows, (Named(alias, outer, mapped.units, left_out, mapped.parents),))
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a SELECT; `led`: of rows that are all of the person of a row around them."""
+
+    source: Source
+    conditions: tuple[Expression, ...]
+    expressions: GroupExpressions
+    by_person: bool
+    led: bool
+
+    def mapped(self, select: ast.SelectStmt, columns: Mapping[str, Expression]) -> Mapped:
+        """These columns of the groups; whatever they need has been read."""
+        having = tuple(self.expressions.condition(part) for part in split(select.havingClause))
+        source, keys = self.source, self.expressions.keys
+        query = PerPerson(
+            source.rows, source.with_people(self.conditions), source.unit if self.by_person else None, keys,
+            tuple(self.expressions.fixed), having, tuple(columns.items()),
+        )  # fmt: skip
+        with refusing_at(select):
+            of_query(query)
+        return known(source, query, columns)
+
+
 CALENDAR = "a LEFT JOIN from public rows to people, and more around it"
 
 
@@ -608,11 +680,8 @@ def is_between(conjunct: Node, left: tuple[Named, ...], right: tuple[Named, ...]
 
 
 def meant(node: Node, select: ast.SelectStmt, expressions: RowExpressions) -> Node:
-    """What an item of GROUP BY or ORDER BY means: by position, by column, or by the name it has in the select list."""
-    if isinstance(node, ast.A_Const) and isinstance(node.val, ast.Integer):
-        if not 1 <= node.val.ival <= len(select.targetList):
-            refuse(f"{node.val.ival} is no position of the select list", node)
-        return select.targetList[node.val.ival - 1].val
+    """What an item of GROUP BY means: by position, by column, or by the name it has in the select list."""
+    node = by_position(node, select)
     if isinstance(node, ast.ColumnRef) and len(node.fields) == 1:
         try:
             expressions.scope.find(node)
@@ -671,11 +740,6 @@ def spelled(query: Query, node: Node) -> Query:
     for _, value in columns:
         refuse_unordered(value, node)
     return replace(query, columns=columns)
-
-
-def typed(value: Expression) -> Expression:
-    """The column of a subquery: a literal without a type is a text there."""
-    return replace(value, untyped=False) if isinstance(value, Constant) else value
 
 
 def refuse_mixed(name: str, values: list[Expression], node: Node) -> None:

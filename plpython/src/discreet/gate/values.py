@@ -111,6 +111,11 @@ def typed_literal(text: str, family: Family, node: object, type_name: str | None
     refuse(f"{literal(text)} is no {family.value}", node, "Dates are written 2024-12-31, numbers 12.5.")
 
 
+def typed(value: Expression) -> Expression:
+    """The column of a subquery: a literal without a type is a text there."""
+    return replace(value, untyped=False) if isinstance(value, Constant) else value
+
+
 def is_untyped(value: Expression) -> bool:
     return isinstance(value, Constant) and value.untyped
 

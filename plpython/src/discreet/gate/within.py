@@ -55,7 +55,6 @@ WITHIN = SPREADS | {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", 
 ORDERED_TYPES = frozenset(
     ["uuid", "inet", "cidr", "macaddr", "macaddr8", "time without time zone", "time with time zone", "bytea", "money"]
 )
-NESTED = "Put it into a subquery of its own, and the aggregate around it."
 
 
 class Subqueries(Protocol):
@@ -467,6 +466,10 @@ class GroupExpressions(RowExpressions):
         self.fixed: dict[Expression, None] = {}
 
     @property
+    def keys(self) -> tuple[Expression, ...]:
+        return tuple(dict.fromkeys(self._group.keys.values()))
+
+    @property
     def rows_each(self) -> int:
         limits = self.source.limits
         return limits.rows() if self._group.keys else limits.rows(limits.max_groups)
@@ -474,8 +477,6 @@ class GroupExpressions(RowExpressions):
     def value(self, node: Node, may_identify: bool = False) -> Expression:
         if is_within(node):
             return self.aggregate(node)
-        if isinstance(node, ast.FuncCall) and node.over is not None:
-            refuse("a window function beside GROUP BY below the aggregation", node, NESTED)
         if isinstance(node, ast.SubLink) and isinstance(number := self._rows.value(node), Released):
             return number
         if is_unit(node, self._rows) and self._group.by_person:
