@@ -244,6 +244,32 @@ discreet_cut(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(first_bytes(PG_GETARG_DATUM(0), Max(PG_GETARG_INT32(1), 0)));
 }
 
+PG_FUNCTION_INFO_V1(discreet_join);
+
+/*
+ * Transition of _joined(text, text): texts one after another, until there are as many bytes as a text of a question has, after
+ * which nothing more is seen of it. So no number of rows makes one that is too long.
+ */
+Datum
+discreet_join(PG_FUNCTION_ARGS)
+{
+	text	   *joined = PG_GETARG_TEXT_PP(0);
+	Size		length = VARSIZE_ANY_EXHDR(joined);
+	text	   *next;
+	text	   *separator;
+	StringInfoData longer;
+
+	if (length >= LONGEST_TEXT)
+		PG_RETURN_TEXT_P(joined);
+	next = DatumGetTextPP(first_bytes(PG_GETARG_DATUM(1), LONGEST_TEXT));
+	separator = DatumGetTextPP(first_bytes(PG_GETARG_DATUM(2), LONGEST_TEXT));
+	initStringInfo(&longer);
+	appendBinaryStringInfo(&longer, VARDATA_ANY(joined), length);
+	appendBinaryStringInfo(&longer, VARDATA_ANY(separator), VARSIZE_ANY_EXHDR(separator));
+	appendBinaryStringInfo(&longer, VARDATA_ANY(next), VARSIZE_ANY_EXHDR(next));
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(longer.data, longer.len));
+}
+
 PG_FUNCTION_INFO_V1(discreet_text);
 
 typedef struct Output

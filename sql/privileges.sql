@@ -222,6 +222,7 @@ TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     discreet._text(anyelement),
     discreet._cut(text, int),
+    discreet._joined(text, text),
     discreet._padded(character, int),
     discreet._floating(float8, "char", float8),
     discreet._seconds(interval),

@@ -64,7 +64,27 @@ AS 'MODULE_PATHNAME', 'discreet_cut';
 COMMENT ON FUNCTION discreet._cut(text, int) IS
 'The first bytes of a text, at most so many, in whole characters.';
 
--- discreet._padded: the same of a character(n), with the blanks at its end, which LIKE sees and a cast to text drops.
+CREATE FUNCTION discreet._join(joined text, value text, separator text)
+RETURNS text
+LANGUAGE c
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+AS 'MODULE_PATHNAME', 'discreet_join';
+COMMENT ON FUNCTION discreet._join(text, text, text) IS
+'A text, a separator and a value, until the text has 10,000 bytes.';
+
+-- discreet._joined: string_agg() of a person's rows, which no number of rows makes too long.
+CREATE AGGREGATE discreet._joined(value text, separator text) (
+    SFUNC = discreet._join,
+    STYPE = text,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE discreet._joined(text, text) IS
+'Texts one after another, with a separator between them, as far as 10,000 bytes need.';
+
+-- discreet._padded: those of a character(n), with the blanks at its end, which LIKE sees and a cast to text drops.
 CREATE FUNCTION discreet._padded(value character, bytes int)
 RETURNS text
 LANGUAGE c

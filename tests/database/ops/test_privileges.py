@@ -398,6 +398,8 @@ EXPECTED = """
  X       X       X       X       X       X       _clamped()
  X       X       X       X       X       X       _text()
  X       X       X       X       X       X       _cut()
+ -       -       -       -       -       -       _join()
+ X       X       X       X       X       X       _joined()
  X       X       X       X       X       X       _padded()
  X       X       X       X       X       X       _floating()
  X       X       X       X       X       X       _seconds()

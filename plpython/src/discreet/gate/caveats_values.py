@@ -23,6 +23,7 @@ from discreet.gate.tree import (
     Expression,
     Join,
     KnownYears,
+    Ordered,
     Output,
     Placed,
     Query,
@@ -131,7 +132,7 @@ def names_in(value: Expression) -> Iterator[str]:
         yield from names_in(value.origin)
     elif isinstance(value, Scalar):
         yield from names_in(value.result)
-    elif isinstance(value, Within | Placed):
+    elif isinstance(value, Within | Placed | Ordered):
         values = value.arguments if isinstance(value, Placed) else (value.argument,)
         for part in values:
             yield from () if part is None else names_in(part)

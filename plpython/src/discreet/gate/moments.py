@@ -32,6 +32,7 @@ from discreet.gate.tree import (
     Duration,
     Expression,
     KnownYears,
+    Ordered,
     Output,
     Placed,
     Type,
@@ -118,7 +119,7 @@ def seconds_of(moment: Expression) -> Interval | None:
         return moved_by(seconds_of(moment.argument), -DAY, 0)
     if isinstance(moment, Call) and moment.name in EARLIER:
         return EARLIER[moment.name](moment)
-    if isinstance(moment, Within | Placed) and moment.type.family in TIMES:
+    if isinstance(moment, Within | Placed | Ordered) and moment.type.family in TIMES:
         return seconds_of(moment.parts[0])
     if isinstance(moment, Case | Choice):
         values = moment.results if isinstance(moment, Case) else moment.values

@@ -77,6 +77,7 @@ NULLNESS: Rules[bool] = rules(
     rule(tree.SameParent, any_part),
     rule(tree.HasPerson, never),
     rule(tree.Within, lambda node: node.name != "count"),
+    rule(tree.Ordered, always),
     rule(tree.Placed, lambda node: node.name not in ("row_number", "rank", "dense_rank", "ntile")),
     rule(tree.Exists, never),
     rule(tree.Among, always),

@@ -366,6 +366,19 @@ def of_one_spelling(value: Expression) -> str:
     return sql
 
 
+def ordered(node: tree.Ordered) -> str:
+    """An aggregate of values that are equal only where they are written alike, in an order that they decide at last."""
+    only = "" if node.condition is None else f" FILTER (WHERE {printed(node.condition)})"
+    if node.name == "string_agg":
+        order = ", ".join(sorting(node.order, () if node.distinct else (node.argument,)))
+        called = f"{'DISTINCT ' if node.distinct else ''}{printed(node.argument)}, {literal(node.separator)}"
+        return cut(f"discreet._joined({called}::pg_catalog.text ORDER BY {order}){only}", LONGEST_KEY)
+    (key,) = node.order
+    way = f"{'DESC' if key.descending else 'ASC'} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
+    fraction = "" if node.fraction is None else constant(number_constant(node.fraction, Family.FLOAT))
+    return f"pg_catalog.{node.name}({fraction}) WITHIN GROUP (ORDER BY {of_one_spelling(node.argument)} {way}){only}"
+
+
 def placed(node: tree.Placed) -> str:
     return f"pg_catalog.{node.name}({listing(node.arguments)}) OVER {over(node.window)}"
 
@@ -639,6 +652,7 @@ PRINTERS: Rules[str] = rules(
     rule(tree.SamePerson, same_person),
     rule(tree.SameParent, same_person),
     rule(tree.Within, within),
+    rule(tree.Ordered, ordered),
     rule(tree.Placed, placed),
     rule(tree.Exists, exists),
     rule(tree.Quantified, quantified),

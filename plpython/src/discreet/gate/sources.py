@@ -76,6 +76,7 @@ from discreet.gate.within import (
     RowExpressions,
     columns_used,
     is_grouped,
+    is_key_of_parent,
     is_unit,
     kept_key,
     place_number,
@@ -689,17 +690,6 @@ def meant(node: Node, select: ast.SelectStmt, expressions: RowExpressions) -> No
             named = [target.val for target in select.targetList if target.name == node.fields[0].sval]
             return named[0] if len(named) == 1 else node
     return node
-
-
-def is_key_of_parent(node: Node, rows: RowExpressions) -> bool:
-    """Whether rows that agree in this column belong to one row of a protected table, and so to one person."""
-    if not isinstance(node, ast.ColumnRef) or rows.source.unit is None:
-        return False
-    try:
-        named, column = rows.scope.find(node)
-    except DiscreetError:
-        return False
-    return named in rows.source.names and column in named.parents and not named.extended
 
 
 def parents_of(relation: Relation) -> dict[str, str]:

@@ -23,7 +23,7 @@ from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES
 from discreet.gate.tree import BOOLEAN, Among, Compare, Exists, Expression, Quantified, Query, Released, Scalar, Union
 from discreet.gate.values import identifies
-from discreet.gate.within import RowExpressions
+from discreet.gate.within import RowExpressions, is_key_of_parent, is_unit
 
 STRANGERS = "Compare the person in it with that of the row around it: WHERE inner.person = outer.person."
 
@@ -138,9 +138,11 @@ class Subquery:
     def quantified(self, node: ast.SubLink, around: RowExpressions) -> Expression:
         name = "=" if not node.operName else str(node.operName[-1].sval)
         name = "<>" if name == "!=" else name
+        every = node.subLinkType == enums.SubLinkType.ALL_SUBLINK
+        if isinstance(node.testexpr, ast.RowExpr) and name == "=" and not every:
+            return self.quantified(of_person(node, around), around)
         if name not in COMPARISONS or isinstance(node.testexpr, ast.RowExpr):
             refuse("ANY or ALL of a subquery with this comparison", node)
-        every = node.subLinkType == enums.SubLinkType.ALL_SUBLINK
         mapped = self.mapped(node, around)
         (element,) = one_column(mapped, node)
         person = self.person(node.testexpr, mapped, around)
@@ -171,6 +173,34 @@ class Subquery:
         linked = column in named.unit_columns and name in mapped.units
         linked |= column in named.parents and named.parents[column] == mapped.parents.get(name)
         return value if linked else None
+
+
+def of_person(node: ast.SubLink, around: RowExpressions) -> ast.SubLink:
+    """(person, value) IN (SELECT person, value …) as value = ANY of those of the person of the row.
+
+    PostgreSQL compares rows column by column. That of the person is never NULL, so where it differs the rows do.
+    """
+    values = list(node.testexpr.args)
+    place = next(
+        (n for n, value in enumerate(values) if is_unit(value, around) or is_key_of_parent(value, around)), None
+    )
+    if place is None or len(values) != 2:
+        refuse("comparing rows with those of a subquery", node, "Write EXISTS (SELECT … WHERE a = … AND b = …).")
+    names = [f"discreet {n}" for n in range(len(values))]
+    person, value = ast.ColumnRef(fields=(ast.String(sval=names[place]),)), names[1 - place]
+    same = ast.A_Expr(kind=enums.A_Expr_Kind.AEXPR_OP, name=(ast.String(sval="="),), lexpr=person, rexpr=values[place])
+    rows = ast.RangeSubselect(
+        subquery=node.subselect,
+        alias=ast.Alias(aliasname="rows", colnames=tuple(ast.String(sval=name) for name in names)),
+    )
+    select = ast.SelectStmt(
+        targetList=(ast.ResTarget(val=ast.ColumnRef(fields=(ast.String(sval=value),))),),
+        fromClause=(rows,),
+        whereClause=same,
+        limitOption=enums.LimitOption.LIMIT_OPTION_DEFAULT,
+        op=enums.SetOperation.SETOP_NONE,
+    )
+    return ast.SubLink(subLinkType=enums.SubLinkType.ANY_SUBLINK, testexpr=values[1 - place], subselect=select)
 
 
 def refuse_naming(value: Expression, node: Node) -> None:

@@ -17,6 +17,7 @@ from discreet.core.errors import DiscreetError
 from discreet.core.quoting import literal
 from discreet.gate import tree
 from discreet.gate.intervals import Interval
+from discreet.gate.numbers import is_double
 from discreet.gate.patterns import LONGEST_MATCHED, LONGEST_SEARCHED, refuse_slow
 from discreet.gate.people import has_one_row
 from discreet.gate.powers import LARGEST_EXPONENT
@@ -24,6 +25,7 @@ from discreet.gate.printer import EXACT_SUMS
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.tree import LARGEST_INT, Constant, Duration, Expression, Rules, is_wide, kept, rule, rules
+from discreet.gate.values import LONGEST_KEY
 
 EXACT = frozenset([Family.INT, Family.NUMERIC])
 
@@ -269,6 +271,14 @@ def adds_up(node: tree.Within) -> bool:
     return is_bounded(value)
 
 
+def is_ordered(node: tree.Ordered) -> bool:
+    """Quantiles between two values are of doubles, in arithmetic without errors; texts that are joined are short."""
+    value = node.argument
+    if node.name == "percentile_cont":
+        return is_double(value)
+    return node.name != "string_agg" or (isinstance(value, tree.Beginning) and value.most <= LONGEST_KEY)
+
+
 def is_placed(node: tree.Placed) -> bool:
     """Numbers of places are constants above 0, or of lag() and lead() not below."""
     least = 0 if node.name in ("lag", "lead") else 1
@@ -292,6 +302,7 @@ RULES: Rules[bool] = rules(
     rule(tree.SameParent, same_person),
     rule(tree.HasPerson, always),
     rule(tree.Within, adds_up),
+    rule(tree.Ordered, is_ordered),
     rule(tree.Placed, is_placed),
     rule(tree.Exists, always),
     rule(tree.Among, always),

@@ -250,6 +250,13 @@ def of_within(node: tree.Within) -> Trace:
     return trace(node.argument)
 
 
+def of_ordered(node: tree.Ordered) -> Trace:
+    """The value of a row, or text made of several; and something of what the rows are ordered by."""
+    found = trace(node.argument)
+    ordered = parts((item for key in node.order for item in trace(key.value).items), [RANK])
+    return Trace(found.items | ordered, found.lines, found.written or node.name == "string_agg")
+
+
 def of_placed(node: tree.Placed) -> Trace:
     """The value of a row, which is that of another row; and something of what the rows are ordered by."""
     ordered = parts((item for key in node.window.order for item in trace(key.value).items), [RANK])
@@ -505,7 +512,7 @@ def varying(node: Expression) -> frozenset[Item | Expression]:
     return found | {node} if isinstance(node, VARYING) else found
 
 
-VARYING = (tree.Either, tree.Given, tree.Placed, tree.Exists, tree.Quantified, tree.Among, tree.Scalar)
+VARYING = (tree.Either, tree.Given, tree.Ordered, tree.Placed, tree.Exists, tree.Quantified, tree.Among, tree.Scalar)
 
 
 def is_plain(side: Expression) -> bool:
@@ -552,6 +559,7 @@ TRACES: Rules[Trace] = rules(
     rule(tree.SameParent, nothing),
     rule(tree.HasPerson, nothing),
     rule(tree.Within, of_within),
+    rule(tree.Ordered, of_ordered),
     rule(tree.Placed, of_placed),
     rule(tree.Exists, nothing),
     rule(tree.Quantified, nothing),
@@ -594,6 +602,7 @@ COMPARES: Rules[Sequence[Comparison]] = rules(
     rule(tree.Choice, in_choice),
     rule(tree.Call, in_call),
     rule(tree.Within, in_within),
+    rule(tree.Ordered, lambda node: told_apart([node.argument, *(key.value for key in node.order)])),
     rule(tree.Placed, lambda node: in_window(node.window)),
     rule(tree.Exists, in_subquery),
     rule(tree.Among, in_subquery),

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import Literal, TypeAlias, TypeVar
@@ -704,6 +705,27 @@ class Within(Expression):
     def parts(self) -> tuple[Expression, ...]:
         given = (part for part in (self.argument, self.condition) if part is not None)
         return (*given, *(self.window.parts if self.window is not None else ()))
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered(Expression):
+    """A quantile, the most frequent value, or texts in a row, of rows of one person that go by an order (ordered.py).
+
+    `fraction`: of a quantile; `separator`: between texts; `condition`: its FILTER.
+    """
+
+    name: str
+    argument: Expression
+    order: tuple[SortKey, ...]
+    fraction: Fraction | None = None
+    separator: str = ""
+    condition: Expression | None = None
+    distinct: bool = False
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        given = () if self.condition is None else (self.condition,)
+        return (self.argument, *(key.value for key in self.order), *given)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from discreet.gate.expressions import TRUE_OR_FALSE, Expressions, function_name
 from discreet.gate.intervals import Interval
 from discreet.gate.moments import as_interval
 from discreet.gate.names import Names, Source
+from discreet.gate.ordered import ORDERED, ordered
 from discreet.gate.parse import nodes
 from discreet.gate.printer import VARIANCES, printed
 from discreet.gate.refusal import refuse, refuse_tracker
@@ -233,6 +234,17 @@ def is_unit(node: Node, rows: RowExpressions) -> bool:
     return named in rows.source.names and column in named.unit_columns and not named.extended
 
 
+def is_key_of_parent(node: Node, rows: RowExpressions) -> bool:
+    """Whether rows that agree in this column belong to one row of a protected table, and so to one person."""
+    if not isinstance(node, ast.ColumnRef) or rows.source.unit is None:
+        return False
+    try:
+        named, column = rows.scope.find(node)
+    except DiscreetError:
+        return False
+    return named in rows.source.names and column in named.parents and not named.extended
+
+
 FRAME = {
     "NONDEFAULT": 0x1, "RANGE": 0x2, "ROWS": 0x4, "GROUPS": 0x8,
     "START UNBOUNDED PRECEDING": 0x20, "END UNBOUNDED PRECEDING": 0x40,
@@ -349,14 +361,12 @@ def columns_used(listed: Node, scope: Names, source: Source) -> tuple[Expression
 
 
 def is_within(node: Node) -> bool:
-    return isinstance(node, ast.FuncCall) and node.over is None and node.funcname[-1].sval in WITHIN
+    return isinstance(node, ast.FuncCall) and node.over is None and node.funcname[-1].sval in WITHIN | ORDERED
 
 
 def aggregate(node: ast.FuncCall, rows: RowExpressions, most: int) -> Within:
     """An aggregate of rows of one person, of whom `most` rows are expected."""
     name = function_name(node)
-    if name not in WITHIN:
-        refuse(f"aggregate {name}() of the rows of a person", node)
     if node.func_variadic or node.agg_order or node.agg_within_group:
         refuse("ORDER BY or VARIADIC in an aggregate", node)
     condition = None if node.agg_filter is None else rows.condition(node.agg_filter)
@@ -489,6 +499,9 @@ class GroupExpressions(RowExpressions):
         return super().value(node, may_identify)
 
     def aggregate(self, node: ast.FuncCall) -> Expression:
+        if function_name(node) in ORDERED:
+            condition = None if node.agg_filter is None else self._rows.condition(node.agg_filter)
+            return ordered(node, self._rows, condition)
         found = aggregate(node, self._rows, self.rows_each)
         # a group has a row; all rows together may be none
         some = self._group.by_person or self._group.keys
