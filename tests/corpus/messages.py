@@ -66,7 +66,6 @@ NOT_ASKED = {
     "VALUES of several types": SECOND,
     "an aggregate of several people below the aggregation": SECOND,
     "an expression that could fail on a row": SECOND,
-    "aggregate …() of the rows of a person": SECOND,
     "aggregate …()": SECOND,
     "using column …": SECOND,
 }

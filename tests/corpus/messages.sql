@@ -142,3 +142,14 @@ SELECT count(*) FROM (SELECT patient_id, count(*) FROM clinic.visit GROUP BY pat
 SELECT count(*) FROM (SELECT patient_id, count(*) FROM clinic.visit GROUP BY patient_id, 'x'::text) t;
 SELECT count(*) FROM lab.visit WHERE ended - began > '5 years 3 fortnights';
 SELECT count(*) FROM hr.employee WHERE salary > (SELECT avg(salary) FROM hr.employee) + (SELECT avg(salary) + 1 FROM hr.employee) + (SELECT avg(salary) + 2 FROM hr.employee) + (SELECT avg(salary) + 3 FROM hr.employee) + (SELECT avg(salary) + 4 FROM hr.employee) + (SELECT avg(salary) + 5 FROM hr.employee) + (SELECT avg(salary) + 6 FROM hr.employee) + (SELECT avg(salary) + 7 FROM hr.employee) + (SELECT avg(salary) + 8 FROM hr.employee);
+
+-- ===== aggregates within one person that go by an order
+SELECT count(n) FROM (SELECT id, mode(dept) AS n FROM hr.employee GROUP BY id, dept) t;
+SELECT count(n) FROM (SELECT id, percentile_cont(0.5) WITHIN GROUP (ORDER BY dept) AS n FROM hr.employee GROUP BY id) t;
+SELECT count(n) FROM (SELECT id, percentile_cont(age) WITHIN GROUP (ORDER BY age) AS n FROM census.person GROUP BY id, age) t;
+SELECT count(n) FROM (SELECT id, string_agg(dept) AS n FROM hr.employee GROUP BY id) t;
+SELECT count(n) FROM (SELECT id, string_agg(salary, ',') AS n FROM hr.employee GROUP BY id) t;
+SELECT count(n) FROM (SELECT id, string_agg(dept, position) AS n FROM hr.employee GROUP BY id) t;
+SELECT count(n) FROM (SELECT id, string_agg(DISTINCT dept, ',' ORDER BY position) AS n FROM hr.employee GROUP BY id) t;
+SELECT count(n) FROM (SELECT id, string_agg(dept, ',') AS n FROM hr.employee GROUP BY id) t;
+SELECT count(*) FROM hr.employee e WHERE (e.id, e.dept, e.position) IN (SELECT id, dept, position FROM hr.employee);

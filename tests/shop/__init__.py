@@ -1,6 +1,6 @@
 """A shop whose customers are the people, over foreign keys of one and two steps.
 
-Its questions, in tests/corpus/shop.sql, are those of decision support.
+Its questions, in tests/corpus/shop.sql and people.sql, are those of decision support and of analysts of people.
 """
 
 from __future__ import annotations

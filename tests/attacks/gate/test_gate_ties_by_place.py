@@ -59,11 +59,42 @@ NUMBERED = [
 
 
 @pytest.mark.parametrize("source", NUMBERED)
-def test_rows_that_are_numbered_and_then_picked_are_refused(gated: Target, blind: Connection, source: str) -> None:
-    """The numbers of rows that agree go by place, and so does which of them is picked."""
+def test_rows_are_numbered_and_then_picked_by_what_they_hold(gated: Target, source: str) -> None:
+    """PostgreSQL numbers rows that agree by place, and so picks them; the gate picks by their columns and numbers."""
     gated.admin.execute(TIED)
-    with gated.free():
-        assert how_it_ends(blind, f"SELECT avg(least(n, 2)) FROM {source}") == "DP001"
+    question = f"SELECT sum(least(n, 2)) FROM {source}"
+    before = natively(gated, question)
+    gated.admin.execute(ELSEWHERE)
+    assert natively(gated, question) == before
+
+
+IN_ORDER = [
+    "string_agg(amount::text, ',' ORDER BY day) AS r FROM extra.dose GROUP BY person) d WHERE r = '1,0'",
+    "mode() WITHIN GROUP (ORDER BY amount) AS r FROM extra.dose GROUP BY person) d WHERE r = 1",
+    "max(n) AS r FROM (SELECT person, amount, row_number() OVER (PARTITION BY person ORDER BY min(day)) AS n"
+    " FROM extra.dose GROUP BY person, amount) x WHERE amount = 1 GROUP BY person) d WHERE r = 1",
+]
+
+
+@pytest.mark.parametrize("each", IN_ORDER)
+def test_texts_in_a_row_and_groups_go_by_what_they_hold(gated: Target, each: str) -> None:
+    gated.admin.execute(TIED)
+    question = f"SELECT count(*) FROM (SELECT person, {each}"
+    before = natively(gated, question)
+    gated.admin.execute(ELSEWHERE)
+    assert natively(gated, question) == before
+
+
+def test_a_quantile_of_equal_numbers_is_of_one_spelling(gated: Target) -> None:
+    gated.admin.execute(SPELLED)
+    question = (
+        "SELECT count(*) FROM (SELECT person, percentile_disc(0.5) WITHIN GROUP (ORDER BY amount) AS m FROM extra.dose"
+        " GROUP BY person) d WHERE length(m::text) > 3"
+    )
+    before, natural = natively(gated, question), gated.value(question)
+    gated.admin.execute(OTHER_SPELLING)
+    assert gated.value(question) != natural
+    assert natively(gated, question) == before
 
 
 TWICE = [

@@ -160,6 +160,29 @@ def keys_that_are_not_unique() -> AbstractContextManager[Any]:
     return mock.patch.object(sources, "parents_of", mutant)
 
 
+def windows_over_groups_of_two_people() -> AbstractContextManager[Any]:
+    """Windows over the rows of a subquery lose the person; those over tables keep it."""
+    over = printer.over
+
+    def mutant(window: tree.Window) -> str:
+        first = window.partition[0] if window.partition else None
+        derived = isinstance(first, tree.Output) and first.name == tree.UNIT
+        return over(replace(window, partition=window.partition[1:]) if derived else window)
+
+    return mock.patch.object(printer, "over", mutant)
+
+
+def texts_in_row_order() -> AbstractContextManager[Any]:
+    """string_agg() without the texts themselves behind its sort keys."""
+    held = printer.ordered
+
+    def mutant(node: tree.Ordered) -> str:
+        with mock.patch.object(printer, "sorting", lambda order, ties, own=printer.sorting: own(order, ())):
+            return held(node)
+
+    return mock.patch.dict(printer.PRINTERS, {tree.Ordered: mutant})
+
+
 def groups_that_are_one_row() -> AbstractContextManager[Any]:
     held = people.of_groups
 
@@ -193,6 +216,8 @@ MUTANTS: list[Mutant] = [
     wrong_intervals_of_sums,
     keys_that_are_not_unique,
     groups_that_are_one_row,
+    windows_over_groups_of_two_people,
+    texts_in_row_order,
 ]
 
 

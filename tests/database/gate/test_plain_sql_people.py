@@ -77,7 +77,7 @@ def test_days_are_those_of_the_session(shop: Asker) -> None:
 def test_questions_of_the_shop_are_answered_in_plain_sql(shop: Asker) -> None:
     failed = []
     shop.plain("SET discreet.epsilon = 100")
-    for question in questions("shop.sql"):
+    for question in (*questions("shop.sql"), *questions("people.sql")):
         shop.admin.execute("UPDATE discreet._budget SET amount_spent = 0, delta_spent = 0")
         cursor = shop.connection.execute(question.sql.encode())
         told, _ = truth(shop.admin, question.sql)

@@ -54,7 +54,7 @@ def compared(admin: Connection, question: str) -> list[object]:
 
 def test_answers_without_noise_are_those_of_postgresql(shop: Asker) -> None:
     failed = []
-    for question in questions("shop.sql"):
+    for question in (*questions("shop.sql"), *questions("people.sql")):
         try:
             found = compared(shop.admin, question.sql)
         except (psycopg.Error, DiscreetError) as error:

@@ -107,6 +107,7 @@ class PersonQuestions(Questions):
     def source(self) -> str:
         return self.choose(
             self.per_person, self.per_person, self.per_person, self.windowed, self.windowed, self.first_rows, self.sets,
+            self.windows_over_groups, self.windows_over_groups,
             self.distinct, self.lateral, self.with_subquery, self.with_subquery, self.of_path, self.joined, self.nested,
             self.computed, self.computed, self.joined_by_any_number,
         )  # fmt: skip
@@ -137,8 +138,25 @@ class PersonQuestions(Questions):
             forms.append((f"max({times})", Column("d", "date")))
         if text and not text.endswith("character"):
             forms.append((f"min({text})", Column("t", "text")))
+        if self.random.random() < 0.2:
+            forms = self.in_order(times)
         written, column = self.random.choice(forms)
         return written + only, column
+
+    def in_order(self, times: str | None) -> list[tuple[str, Column]]:
+        """Aggregates of rows of one person that go by an order."""
+        number, text, way = self.number(1), self.text(0), self.random.choice(["", " DESC"])
+        fraction = self.random.choice(["0", "0.3", "0.5", "1"])
+        forms = [
+            (f"percentile_cont({fraction}) WITHIN GROUP (ORDER BY {number}{way})", NUMBER),
+            (f"percentile_disc({fraction}) WITHIN GROUP (ORDER BY {number}{way})", NUMBER),
+            (f"mode() WITHIN GROUP (ORDER BY {number}{way})", NUMBER),
+            (f"string_agg({text}, '-' ORDER BY {number}{way})", Column("t", "text")),
+            (f"string_agg(DISTINCT {text}, ',')", Column("t", "text")),
+        ]
+        if times:
+            forms.append((f"percentile_disc({fraction}) WITHIN GROUP (ORDER BY {times})", Column("d", "date")))
+        return forms
 
     def bounded(self, written: str, column: Column) -> str:
         """Sometimes kept within ends of the question's own."""
@@ -200,6 +218,9 @@ class PersonQuestions(Questions):
             lambda: f"NOT EXISTS (SELECT FROM {inner} WHERE {condition} AND {mine} = {theirs})",
             lambda: f"{mine} IN (SELECT {theirs} FROM {inner} WHERE {condition})",
             lambda: f"{mine} NOT IN (SELECT {theirs} FROM {inner} WHERE {condition})",
+            lambda: (
+                f"({mine}, {self.outer_number(scope)}) IN (SELECT {theirs}, {whole} FROM {inner} WHERE {condition})"
+            ),
             lambda: f"{mine} = ANY (SELECT {theirs} FROM {inner} GROUP BY {theirs} HAVING count(*) > 1)",
             lambda: f"(SELECT count(*) FROM {inner} WHERE {theirs} = {mine} AND {condition}) > 1",
             lambda: f"(SELECT sum({whole}) FROM {inner} WHERE {theirs} = {mine}) >= 2",
@@ -256,6 +277,50 @@ class PersonQuestions(Questions):
         where_outside = f" WHERE {self.random.choice(first)} <= 2" if first and self.random.random() < 0.6 else ""
         return f"(SELECT {listed} FROM {source}{where}) s{where_outside or self.where()}"
 
+    def windows_over_groups(self) -> str:
+        """Windows, DISTINCT ON and LIMIT that work on the groups of a person, or on what windows gave rows."""
+        if self.random.random() < 0.3:
+            return self.first_of_numbered()
+        source, unit = self.people("i")
+        where = self.where()
+        keys = [(name, c) for name, c in self.scope if not c.identifies]
+        key = self.random.choice(keys or [("1 + 1", NUMBER)])
+        by = f"PARTITION BY {unit}"
+        grouped = f"{unit}, {key[0]}" if keys else unit
+        total = f"sum({self.number(0)})"
+        order = self.random.choice(["count(*) DESC", total, key[0] if keys else "count(*)", f"count(*), {total} DESC"])
+        functions = [
+            "row_number()",
+            "rank()",
+            "lag(count(*))",
+            f"first_value({total})",
+            "sum(count(*))",
+            f"lead({total})",
+        ]
+        targets: dict[str, tuple[str, Column]] = {"u": (unit, Column("u", "integer", identifies=True))}
+        targets["w"] = f"{self.random.choice(functions)} OVER ({by} ORDER BY {order})", NUMBER
+        if keys:
+            targets["g"] = key
+        targets["n"] = "count(*)", NUMBER
+        first = self.random.random() < 0.3
+        listed = self.outside("s", targets)
+        words = f"DISTINCT ON ({unit}) " if first else ""
+        rest = f" ORDER BY {unit}, {order}" if first else ""
+        some = self.random.choice(["", " WHERE w <= 2"])
+        return f"(SELECT {words}{listed} FROM {source}{where} GROUP BY {grouped}{rest}) s{some}"
+
+    def first_of_numbered(self) -> str:
+        source, unit = self.people("i", ("event", "other"))
+        where, by = self.where(), f"PARTITION BY {unit} ORDER BY {self.order()}"
+        targets: dict[str, tuple[str, Column]] = {"u": (unit, Column("u", "integer", identifies=True))}
+        targets["n"] = f"row_number() OVER ({by})", NUMBER
+        targets["m"] = self.number(1), NUMBER
+        order = self.order()
+        listed = self.outside("s", targets)
+        kind = self.random.choice([f"DISTINCT ON ({unit})", "DISTINCT"])
+        rest = "" if kind == "DISTINCT" else f" ORDER BY {unit}, {order}"
+        return f"(SELECT {kind} {listed} FROM {source}{where}{rest}) s{self.where()}"
+
     def first_rows(self) -> str:
         source, unit = self.people("i", ("event", "other"))
         where, order = self.where(), self.order()
@@ -298,6 +363,8 @@ class PersonQuestions(Questions):
             written, column = self.within()
             listed = f"{written} AS n"
             rest = f" GROUP BY {self.random.choice(keys)}" if keys and self.random.random() < 0.5 else ""
+            if rest and self.random.random() < 0.5:
+                rest += f" ORDER BY count(*) DESC LIMIT {self.random.randint(1, 2)}"
         else:
             listed, column = f"{self.number(1)} AS n", NUMBER
             rest = f" ORDER BY {order} LIMIT {self.random.randint(1, 2)}"

@@ -459,6 +459,16 @@ TEN = "s.person p CROSS JOIN generate_series(1, 10) AS k"
         " LEFT JOIN s.person q ON a.id = q.id AND a.k = 1 GROUP BY a.id, COALESCE(q.n, 7)) x",
         "(SELECT u.id FROM (SELECT id, n AS v FROM s.person UNION ALL SELECT id, 14 - n FROM s.person) u"
         " GROUP BY u.id, v) x",
+        *(
+            "(SELECT a.id FROM (SELECT id, k FROM s.person CROSS JOIN generate_series(1, 2) k) a LEFT JOIN s.person q"
+            f" ON a.id = q.id AND a.k = 1 GROUP BY a.id HAVING count(DISTINCT replace({text}, '7', '')) = 1) x"
+            for text in ("concat(q.n)", "concat_ws('-', q.n)")
+        ),
+        f"(SELECT u.id, mode() WITHIN GROUP (ORDER BY v) AS r FROM {N7} GROUP BY u.id) x WHERE r = 7",
+        f"(SELECT u.id, percentile_disc(0.5) WITHIN GROUP (ORDER BY v) AS r FROM {N7} GROUP BY u.id) x WHERE r > 7",
+        f"(SELECT u.id, string_agg(DISTINCT v::text, ',') AS r FROM {N7} GROUP BY u.id) x WHERE length(r) = 1",
+        "(SELECT u.id, string_agg(k, ',' ORDER BY v) AS r FROM (SELECT id, n AS v, 'a' AS k FROM s.person UNION ALL"
+        " SELECT id, 7, 'b' FROM s.person) u GROUP BY u.id) x WHERE r = 'a,b'",
     ],
 )
 def test_values_that_rows_of_a_person_are_told_apart_by_are_compared(rows: str) -> None:

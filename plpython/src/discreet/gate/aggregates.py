@@ -16,6 +16,7 @@ from discreet.gate.bins import EqualBins, ValueBins
 from discreet.gate.bounds import asked_bounds, asked_epsilon, common_type, constant
 from discreet.gate.expressions import Expressions, function_name
 from discreet.gate.intervals import Interval
+from discreet.gate.loose import is_loose
 from discreet.gate.measurements import (
     BINS,
     PAIR_BITS,
@@ -133,7 +134,7 @@ def count_of(value: Expression, distinct: bool, condition: Expression | None) ->
 def bounded_argument(value: Expression, node: Node, bits: int) -> Grid:
     if value.family not in NUMBERS | TIMES:
         refuse(f"a sum or average of {value.kind_name}", node)
-    if value.interval is None:
+    if value.interval is None or is_loose(value):
         refuse_without_bounds(value, node)
     if not value.interval.usable:
         refuse("numbers of more than 60 digits", node)
@@ -299,6 +300,9 @@ def pairing(name: str, node: ast.FuncCall, expressions: Expressions, several: bo
     if node.agg_star or len(node.args or ()) != 2:
         refuse(f"{name}() with other than 2 arguments", node)
     y, x = (clamped(expressions.value(each), node) for each in node.args)
+    for value in (y, x):
+        if is_loose(value):
+            refuse_without_bounds(value, node)
     grids = bounded_argument(y, node, PAIR_BITS), bounded_argument(x, node, PAIR_BITS)
     measured = pairs.measurements(y, x, grids, condition_of(node, expressions))
     return Aggregate(name, measured, "int8" if name == "regr_count" else "float8", grids[0])

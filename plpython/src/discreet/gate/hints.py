@@ -84,7 +84,7 @@ HINTS = tuple(
         (r"called as an aggregate", "Leave DISTINCT, FILTER and ORDER BY out of the call."),
         (r"ORDER BY or VARIADIC", "Leave ORDER BY and VARIADIC out of the call."),
         (r"changes with time or user|clock_timestamp|random\(", "Write a constant, or now()."),
-        (r"interval of more|adding something", "Add a constant: value + 30, value + interval '1 month'."),
+        (r"interval of more|adding something", "Add days or a constant: value + 30, value + interval '1 month'."),
         (r"to_char\(\) with", "Write the format with digits: 'YYYY-MM-DD', 'HH24:MI'."),
         (r"date_bin|date_trunc|hour of|of a date$", "Give it a timestamp: value::timestamp."),
         (r"width_bucket", "Write width_bucket(value, 0, 100, 10), with a lower bound below the upper one."),

@@ -180,8 +180,8 @@ def difference(left: Expression, right: Expression, node: object) -> Expression:
     sides = guarded_time(left, node), guarded_time(right, node)
     bounds = bounds_of_difference(left, right)
     if left.family is right.family is Family.DATE:
-        days = None if bounds is None else Interval(bounds.lower / DAY, bounds.upper / DAY)
-        # declared bounds are wishes, until the number is clamped
+        # declared bounds are wishes, until the number is clamped; without them the calendar has bounds (loose.py)
+        days = Interval.of(-LONGEST, LONGEST) if bounds is None else Interval(bounds.lower / DAY, bounds.upper / DAY)
         return Arithmetic("-", *sides, type=INTEGER, interval=days, raw="the difference")
     return Arithmetic("-", *sides, type=INTERVAL, interval=bounds)
 
@@ -235,11 +235,13 @@ def field_of(native: str, family: Family, arguments: list[Expression], node: obj
 
 
 def interval_field(native: str, family: Family, arguments: list[Expression], node: object) -> Expression:
-    """A field of an interval; without bounds of the interval, that of its length has none."""
+    """A field of an interval; without bounds of the interval, that of its length has those of the calendar, or none."""
     field = constant_text(arguments[0], tuple(INTERVAL_FIELDS), node)
     interval: Interval | None
     name, value = field.content or "", as_interval(arguments[1], node)
     most, bounds = INTERVAL_FIELDS[name], value.interval
+    if bounds is None and is_between_moments(value):
+        bounds = Interval.of(-LONGEST * DAY, LONGEST * DAY)
     if most is not None:
         interval = Interval.of(-most, most)
     elif bounds is None:
@@ -251,6 +253,14 @@ def interval_field(native: str, family: Family, arguments: list[Expression], nod
     else:
         interval = Interval(bounds.lower / (360 * DAY), bounds.upper / (360 * DAY)).widened(1)
     return Call(native, (field, value), type=Type(family), interval=interval, raw="the interval")
+
+
+def is_between_moments(value: Expression) -> bool:
+    """Whether an interval lies between two moments of the years 1 to 9999."""
+    if isinstance(value, Output):
+        return is_between_moments(value.origin)
+    difference = isinstance(value, Arithmetic) and value.left.family in TIMES and value.right.family in TIMES
+    return difference or (isinstance(value, Call) and value.name == "age")
 
 
 # -- other moments

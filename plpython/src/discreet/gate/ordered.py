@@ -8,7 +8,7 @@ comes first, and where sort keys are equal the value itself decides. So a comput
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pglast import ast
 
@@ -20,21 +20,26 @@ from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.tree import BLANK_PADDED, TEXT, Constant, Expression, Ordered, SortKey, Type
 from discreet.gate.values import LONGEST_KEY, as_family, beginning, content
 
-if TYPE_CHECKING:
-    from discreet.gate.within import RowExpressions
-
 OF_ONE_VALUE = frozenset(["percentile_cont", "percentile_disc", "mode"])
 ORDERED = OF_ONE_VALUE | {"string_agg"}
 LONGEST_SEPARATOR = 100
 
 
-def ordered(node: ast.FuncCall, rows: RowExpressions, condition: Expression | None) -> Ordered:
+class Reader(Protocol):
+    """What reads expressions over the rows of a person (within.py)."""
+
+    def value(self, node: Node, may_identify: bool = False) -> Expression: ...
+
+    def sort_key(self, written: ast.SortBy, value: Expression | None = None) -> SortKey: ...
+
+
+def ordered(node: ast.FuncCall, rows: Reader, condition: Expression | None) -> Ordered:
     if function_name(node) == "string_agg":
         return joined(node, rows, condition)
     return chosen(node, rows, condition)
 
 
-def chosen(node: ast.FuncCall, rows: RowExpressions, condition: Expression | None) -> Ordered:
+def chosen(node: ast.FuncCall, rows: Reader, condition: Expression | None) -> Ordered:
     """A quantile, or the most frequent value; of those that are equally frequent the first."""
     name = function_name(node)
     number = 0 if name == "mode" else 1
@@ -64,7 +69,7 @@ def fraction_of(value: Expression, node: Node) -> Fraction:
     return held.lower
 
 
-def joined(node: ast.FuncCall, rows: RowExpressions, condition: Expression | None) -> Ordered:
+def joined(node: ast.FuncCall, rows: Reader, condition: Expression | None) -> Ordered:
     """Texts one after another, the first bytes of them; NULL is left out."""
     if node.func_variadic or node.agg_star or len(node.args or ()) != 2:
         refuse("string_agg() with other than 2 arguments", node)

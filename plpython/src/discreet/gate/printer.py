@@ -266,8 +266,7 @@ def length(by: Expression) -> str:
     """By how much a date or timestamp is moved."""
     if isinstance(by, Constant) and isinstance(by.value, Duration):
         return duration(by.value)
-    assert by.interval is not None
-    return f"({by.interval.lower})::pg_catalog.int4"
+    return f"({printed(by)})::pg_catalog.int4"
 
 
 def double(value: Expression) -> str:

@@ -26,12 +26,12 @@ from discreet.gate.post import MEASURED, PostProcessing, grouping_mask, measured
 from discreet.gate.propagation import Dependence
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Dataset, Relation, Schema, View
-from discreet.gate.sources import Sources, is_key_of_parent, meant
+from discreet.gate.sources import Sources, meant
 from discreet.gate.subqueries import Asks
 from discreet.gate.subquestions import as_subquery
 from discreet.gate.traces import Item
 from discreet.gate.tree import Column, Expression, Output
-from discreet.gate.within import is_unit
+from discreet.gate.within import is_key_of_parent, is_unit
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from discreet.gate.parse import nodes
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
 from discreet.gate.tree import INTERVAL, Arithmetic, Constant, Duration, Expression, Type
-from discreet.gate.values import content, guarded_time, literal
+from discreet.gate.values import clamped, content, guarded_time, literal
 
 FARTHEST = 1000  # years
 DAYS = 366 * FARTHEST
@@ -68,15 +68,16 @@ def refuse_interval(text: str, node: object) -> NoReturn:
 
 
 def moved(name: str, moment: Expression, by: Expression, node: object) -> Expression:
-    """A date or timestamp plus or minus a constant interval, or a date plus or minus a constant number of days."""
+    """A date or timestamp plus or minus a constant interval, or a date plus or minus a number of days."""
     start = guarded_time(moment, node)
     text = content(by)
     if by.type.names == INTERVAL.names and by.family is Family.OTHER and text is not None:
         family = Family.TIMESTAMPTZ if moment.family is Family.TIMESTAMPTZ else Family.TIMESTAMP
         by = duration(text, node)
     else:
-        if not by.constant or by.interval is None or by.family is not Family.INT or abs(by.interval.lower) > DAYS:
-            refuse(f"adding something to a date other than a constant of at most {DAYS} days", node)
+        by = by if by.constant or by.family is not Family.INT else clamped(by, node)
+        if by.family is not Family.INT or by.interval is None or by.interval.reach > DAYS:
+            refuse(f"adding something to a date other than a whole number of at most {DAYS} days", node)
         family = Family.DATE
     # raw, so that what leaves the known years is no value
     return guarded_time(Arithmetic(name, start, by, type=Type(family), raw="the date"), node)

@@ -24,6 +24,7 @@ from discreet.gate.powers import LARGEST_EXPONENT
 from discreet.gate.printer import EXACT_SUMS
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, TIMES, Family
+from discreet.gate.times import DAYS
 from discreet.gate.tree import LARGEST_INT, Constant, Duration, Expression, Rules, is_wide, kept, rule, rules
 from discreet.gate.values import LONGEST_KEY
 
@@ -130,8 +131,11 @@ def computes(node: tree.Arithmetic) -> bool:
         return is_bounded(left) and is_bounded(right) and usable and node.name in ("+", "-", "*", "/", "%")
     if right.family in TIMES:
         return node.name == "-" and is_known_moment(left) and is_known_moment(right)
-    days = right.constant and right.interval is not None and right.family is Family.INT
-    return is_known_moment(left) and (days or (isinstance(right, Constant) and isinstance(right.value, Duration)))
+    days = right.family is Family.INT and is_bounded(right)
+    near = right.interval is not None and right.interval.reach <= DAYS
+    return is_known_moment(left) and (
+        (days and near) or (isinstance(right, Constant) and isinstance(right.value, Duration))
+    )
 
 
 def calls(node: tree.Call) -> bool:

@@ -16,6 +16,7 @@ from math import ceil, floor
 from typing import NamedTuple
 
 from discreet.gate import tree
+from discreet.gate.nullness import may_be_null
 from discreet.gate.patterns import is_whole_text
 from discreet.gate.schema import TIMES, Family
 from discreet.gate.tree import Constant, Expression, Rules, kept_of_origins, rule, rules
@@ -49,6 +50,8 @@ MADE_TEXT = {
     "regexp_substr",
     "substring",
 }
+# functions that have a value where an argument has none
+OF_NULL = {"concat", "concat_ws"}
 # aggregates within a person that do not compare values, and those that copies of rows do not change
 UNSPREAD = {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every"}
 SAME_OF_COPIES = {"avg", "min", "max", "bool_and", "bool_or", "every"}
@@ -490,9 +493,13 @@ def told_apart(values: Iterable[Expression]) -> list[Comparison]:
 
 @kept_of_origins
 def has_alternatives(node: Expression) -> bool:
-    """Whether it may be a constant or a computed value instead of a column: where a row is missing, for example."""
+    """Whether it may be a constant or a computed value instead of a column: where a row is missing, for example.
+
+    concat() makes a text of NULL, too.
+    """
     below = (node.origin,) if isinstance(node, tree.Output) else node.parts
     own = isinstance(node, tree.Case | tree.Choice | tree.NullIf)
+    own |= isinstance(node, tree.Call) and node.name in OF_NULL and any(map(may_be_null, node.arguments))
     own |= isinstance(node, tree.Either) and not all(map(is_plain, node.parts))
     return (own and bool(trace(node).items)) or any(map(has_alternatives, below))
 
