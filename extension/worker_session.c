@@ -159,9 +159,9 @@ write_question(StringInfo to, FunctionCallInfo fcinfo, const char *search_path)
 /* ---- statements for the worker */
 
 static SPIPlanPtr
-prepared(const char *sql, int number, Oid *types)
+prepared(const char *sql, int number, Oid *types, int options)
 {
-	SPIPlanPtr	plan = SPI_prepare(sql, number, types);
+	SPIPlanPtr	plan = SPI_prepare_cursor(sql, number, types, options);
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
@@ -194,7 +194,7 @@ kept_plan(const char *sql, int number, Oid *types)
 	kept = hash_search(plans, &hash, HASH_FIND, &found);
 	if (found && strcmp(kept->sql, sql) == 0)
 		return kept->plan;
-	plan = prepared(sql, number, types);
+	plan = prepared(sql, number, types, 0);
 	if (SPI_keepplan(plan) != 0)
 		elog(ERROR, "SPI_keepplan failed");
 	kept = hash_search(plans, &hash, HASH_ENTER, &found);
@@ -223,7 +223,7 @@ typedef struct Finish
 	char	   *sql;
 	SPIPlanPtr	plan;
 	uint64		catalog;		/* the version of the catalogs on which it was planned */
-	bool		runs;			/* what it calls may ask a question itself, and that keeps nothing */
+	bool		runs;			/* whatever asks a question within it, if anything can, keeps nothing */
 } Finish;
 
 static Finish kept_finish = {NULL};
@@ -252,7 +252,7 @@ keep_finish(const char *sql)
 	if (kept_finish.plan != NULL && kept_finish.catalog == catalog && strcmp(kept_finish.sql, sql) == 0)
 		return;
 	forget_finish();
-	plan = prepared(sql, 1, &type);
+	plan = prepared(sql, 1, &type, 0);
 	copy = MemoryContextStrdup(TopMemoryContext, sql);
 	if (SPI_keepplan(plan) != 0)
 		elog(ERROR, "SPI_keepplan failed");
@@ -267,7 +267,7 @@ execute_finish(const char *sql, Datum *rows, char *nulls)
 
 	if (kept_finish.runs)
 	{
-		execute(prepared(sql, 1, &type), rows, nulls);
+		execute(prepared(sql, 1, &type, 0), rows, nulls);
 		return;
 	}
 	keep_finish(sql);
@@ -412,7 +412,7 @@ run_statement(Message from, StringInfo to, Conversation *conversation)
 		Analysed   *one = palloc(sizeof(Analysed));
 
 		one->sql = pstrdup(sql);
-		one->plan = prepared(sql, number, types);
+		one->plan = prepared(sql, number, types, CURSOR_OPT_PARALLEL_OK);
 		conversation->analysed = lappend(conversation->analysed, one);
 		MemoryContextSwitchTo(before);
 		send_rows(to);
@@ -427,7 +427,7 @@ run_statement(Message from, StringInfo to, Conversation *conversation)
 		execute(plan, values, nulls);
 	else
 	{
-		plan = prepared(sql, number, types);
+		plan = prepared(sql, number, types, CURSOR_OPT_PARALLEL_OK);
 		execute(plan, values, nulls);
 		SPI_freeplan(plan);
 	}

@@ -104,3 +104,40 @@ def test_an_older_snapshot_is_not_answered_by_what_a_newer_one_saw(
         again = error(street)
     assert newer == again
     assert older > newer
+
+
+def test_groups_are_those_that_this_session_writes(town: Town, admin: Connection) -> None:
+    """What a worker knows of a question, it knows from sessions that write dates in another way."""
+    admin.execute("ALTER TABLE town.hermit ADD COLUMN born date NOT NULL DEFAULT '2000-02-01'")
+    admin.execute(
+        "SELECT discreet.describe_column('town.hermit', 'born', categories => ARRAY['2000-02-01', '2000-01-02'])"
+    )
+    question = (
+        "SELECT born, n > 500 FROM discreet.query('SELECT born, count(*) FROM town.hermit GROUP BY born', 1,"
+        " fresh => true) AS t(born date, n bigint) ORDER BY 1"
+    )
+    found = []
+    for style in ("ISO, MDY", "German", "SQL, DMY", "ISO, MDY"):
+        with town.asker("query()") as session:
+            session.execute(f"SET DateStyle = '{style}'")
+            found.append([(str(day), many) for day, many in session.execute(question)])
+    assert found == [[("2000-01-02", False), ("2000-02-01", True)]] * len(found)
+
+
+def test_a_session_puts_each_answer_together_as_its_question_says(town: Town) -> None:
+    """It keeps the statement of the last answer, and no other."""
+    session = town.asker("query()")
+    shapes = {
+        "SELECT count(*) FROM town.hermit": "bigint",
+        "SELECT count(*) > 500 FROM town.hermit": "boolean",
+        "SELECT 'n' || (count(*) > 500) FROM town.hermit": "text",
+    }
+    expected = {"bigint": True, "boolean": True, "text": "ntrue"}
+    for _ in range(3):
+        for sql, kind in shapes.items():
+            for repeated in range(2):
+                got = session.execute(
+                    f"SELECT x {'> 500' if kind == 'bigint' else ''} FROM discreet.query($${sql}$$, 1,"
+                    f" fresh => {bool(repeated)}) AS t(x {kind})"
+                ).fetchone()
+                assert got == (expected[kind],)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
 
@@ -15,7 +16,7 @@ from discreet.gate.expressions import Expressions
 from discreet.gate.names import Listed
 from discreet.gate.nullness import may_be_null
 from discreet.gate.parse import nodes
-from discreet.gate.printer import listed, one_of_its_equals, printed
+from discreet.gate.printer import listed, one_of_its_equals, printed, type_name
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import Family
 from discreet.gate.tree import Canonical, Constant, Expression, Released
@@ -107,6 +108,12 @@ class Key:
     def among_groups(self, column: str) -> str:
         """The SQL of the same condition, of a group that was found."""
         known = f"{column} IN ({', '.join(self.canonical_groups)})"
+        wholes = [int(one.value) for one in self.groups or () if isinstance(one.value, Decimal) and one.value % 1 == 0]
+        types = {one.type for one in self.groups or ()}
+        if self.value.family is Family.INT and len(wholes) == len(self.groups or ()) and len(types) == 1:
+            # one constant, however many they are
+            array = literal("{" + ",".join(map(str, wholes)) + "}")
+            known = f"{column} OPERATOR(pg_catalog.=) ANY ({array}::{type_name(types.pop())}[])"
         return f"({known} OR {is_null(column)})" if self.nullable else f"({known})"
 
 
