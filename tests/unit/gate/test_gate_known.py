@@ -105,7 +105,8 @@ def test_groups_that_a_condition_or_a_setting_may_change_are_asked_for_each_time
 
 def test_groups_of_texts_of_this_session_are_not_those_of_another() -> None:
     plan = planned(QUESTION)
-    mine, yours = ["a", "b"], ["c", None]
+    mine: list[str | None] = ["a", "b"]
+    yours = ["c", None]
     plan.known_texts[0] = mine
     assert domain_groups(plan, (0,), {0: mine}) is domain_groups(plan, (0,), {0: mine})
     assert domain_groups(plan, (0,), {0: yours}) == [("c",), (None,)]
