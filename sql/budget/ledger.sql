@@ -393,7 +393,7 @@ AS $sql$
           WINDOW chain AS (ORDER BY e.id)) l
     HAVING count(*) > 0
     UNION ALL
-    SELECT 'history of multilevel tables', NULL, h.intact, h.first_bad, h.finding, h.head, h.label
+    SELECT 'multilevel history at ' || h.label, NULL, h.intact, h.first_bad, h.finding, h.head, NULL
     FROM discreet._verify_history() h
     ORDER BY 1, 7 NULLS FIRST
 $sql$;

@@ -132,22 +132,21 @@ def ledger(session: Session) -> Iterator[Finding]:
         yield item, judged(status == OK), finding
 
 
-# the name that verify_log() gives to its chains, one for each label
-HISTORY = "history of multilevel tables"
+def is_history(dataset: str | None) -> bool:
+    """Whether verify_log() tells of who wrote what into multilevel tables at a label."""
+    return dataset is not None and dataset.startswith("multilevel history at ")
 
 
 def chain(session: Session) -> Iterator[Finding]:
     rows = session.execute("SELECT dataset, label, charges, intact, finding FROM discreet.verify_log()")
     if not len(rows):
         yield "chain", NOT_TRIED, "there is no dataset, so no log"
-    histories = [row["intact"] for row in rows if row["dataset"] == HISTORY]
+    histories = [row["intact"] for row in rows if is_history(row["dataset"])]
     if histories:  # which labels have one, and how long it is, is for those who see them
-        told = (
-            "every version fits the one before it" if all(histories) else "see discreet.verify_log()"
-        )
-        yield HISTORY, judged(all(histories)), told
+        told = "every version fits the one before it" if all(histories) else "see discreet.verify_log()"
+        yield "multilevel history", judged(all(histories)), told
     for row in rows:
-        if row["dataset"] == HISTORY:
+        if is_history(row["dataset"]):
             continue
         # events of multilevel tables have a chain of their own
         events = "events" if row["dataset"] is None else "charges"
