@@ -35,7 +35,7 @@ typedef struct Questions
 
 /* Arguments that the functions have in common, by place. */
 static const char *const arguments[] = {"sql", "epsilon", "params", "fresh", "accuracy", "with_error", "sample",
-	"as_of"};
+	"as_of", "smallest_count"};
 
 bool
 is_question(Oid function, Oid schema)

@@ -102,7 +102,7 @@ GRANT EXECUTE ON FUNCTION discreet.verify_log() TO discreet_curator, discreet_au
 
 -- the gate: every role that holds a budget may ask
 GRANT EXECUTE ON FUNCTION
-    discreet.query(text, numeric, text[], boolean, numeric, boolean, numeric, timestamptz),
+    discreet.query(text, numeric, text[], boolean, numeric, boolean, numeric, timestamptz, bigint),
     discreet.query_json(text, numeric, text[], boolean),
     discreet.ask(text, numeric, text),
     discreet.explain(text, numeric),
@@ -111,6 +111,7 @@ GRANT EXECUTE ON FUNCTION
     discreet.create_view(text, text, numeric, interval),
     discreet._answer_columns(text, numeric),
     discreet.suggest_bounds(regclass, name, numeric),
+    discreet.suggest_bounds(regclass, numeric),
     discreet.synthesis_report(jsonb),
     discreet.synthesize(regclass, text, numeric, numeric, text[], bigint, text, text[], numeric),
     discreet.synthesize(text, text, numeric, numeric, text[], bigint, text, text[], numeric),

@@ -10,7 +10,8 @@ CREATE FUNCTION discreet.query(
     accuracy numeric DEFAULT NULL,
     with_error boolean DEFAULT false,
     sample numeric DEFAULT NULL,
-    as_of timestamptz DEFAULT NULL)
+    as_of timestamptz DEFAULT NULL,
+    smallest_count bigint DEFAULT NULL)
 RETURNS SETOF record
 LANGUAGE discreet_worker
 VOLATILE
@@ -18,7 +19,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 /* @PINNED_SETTINGS@ */
 AS 'query';
-COMMENT ON FUNCTION discreet.query(text, numeric, text[], boolean, numeric, boolean, numeric, timestamptz) IS
+COMMENT ON FUNCTION discreet.query(text, numeric, text[], boolean, numeric, boolean, numeric, timestamptz, bigint) IS
 'Answers a SELECT about protected tables privately; the caller names the columns: AS t(dept text, count bigint).';
 
 -- discreet.query_json: answers a SELECT about protected tables privately, a JSON object per row.

@@ -363,6 +363,56 @@ def test_a_wanted_accuracy_is_that_of_what_is_made_of_the_counts(asker: Asker) -
     assert paid("SELECT count(*) - 100 * count(*) FROM hr.employee", 500) > paid(COUNT, 5)
 
 
+def test_an_average_of_so_many_values_is_as_exact_as_wanted(asker: Asker) -> None:
+    smallest = answered(asker, COUNT, "n bigint, e numeric", "100")[0][0] // 2
+    before = asker.spent("staff")
+    pay = "SELECT avg(salary) FROM hr.employee"
+    columns, wanted = "x numeric, x_error numeric", f"accuracy => 1000, smallest_count => {smallest}"
+    ((_, error),) = answered(asker, pay, columns, wanted)
+    spent = asker.spent("staff")
+    # the error that is told is that of all values, of which there are more
+    assert 0 < error <= 1000
+    assert answered(asker, pay, columns, wanted)[0][1] == error
+    assert asker.spent("staff") == spent
+    answered(asker, pay, columns, f"accuracy => 250, smallest_count => {smallest}")
+    assert asker.spent("staff") - spent > 2 * (spent - before)
+
+
+@pytest.mark.parametrize(
+    "aggregate", ["percentile_disc(0.5) WITHIN GROUP (ORDER BY salary)", "min(salary)", "max(salary)"]
+)
+def test_what_is_chosen_by_rank_is_as_exact_as_wanted_in_ranks(asker: Asker, aggregate: str) -> None:
+    question = f"SELECT {aggregate} FROM hr.employee"
+
+    def paid(ranks: int) -> Decimal:
+        asker.reset()
+        answered(asker, question, "x numeric, x_error numeric", f"accuracy => {ranks}")
+        return asker.spent("staff")
+
+    assert paid(10) > paid(40) > 0
+    price = paid(40)
+    asker.reset()
+    # two digits of the price are enough to keep to it, and one less is not
+    ranks = [
+        int(re.search(r"no more than (\d+) ranks", asker.explain(question, some)["outputs"][0]["why"])[1])  # type: ignore[index]
+        for some in (price, price * Decimal("0.9"))
+    ]
+    assert ranks[0] <= 40 < ranks[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "hint"),
+    [
+        ("accuracy => 5, smallest_count => 0", "smallest_count is 0, which is below 1", "Give a number of values"),
+        ("accuracy => 5, smallest_count => -1", "smallest_count is -1, which is below 1", "Give a number of values"),
+        ("smallest_count => 10", "no accuracy is asked for", "accuracy => 5, smallest_count => 100"),
+    ],
+)
+def test_a_smallest_count_goes_with_an_accuracy(asker: Asker, options: str, message: str, hint: str) -> None:
+    with refused("DP001", message, hint):
+        answered(asker, "SELECT avg(salary) FROM hr.employee", "x numeric, x_error numeric", options)
+
+
 def test_an_accuracy_that_cannot_be_foretold_is_refused(asker: Asker) -> None:
     with refused("DP001", "not known before it is answered", "Give an epsilon"):
         answered(asker, "SELECT avg(salary) FROM hr.employee", "x numeric, x_error numeric", "accuracy => 5")

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from datetime import date, timedelta
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from psycopg.types.range import Range
 from tests.database.gate.conftest import Asker
 from tests.databases import MakeRole
 from tests.messages import notices, refused
+
+from discreet.gate.bins import CalendarBins, LogarithmicBins
 
 WILD = """
     CREATE TABLE hr.wild (
@@ -146,8 +150,7 @@ def test_a_superuser_without_a_budget_is_refused_as_by_the_gate(analyst: Asker) 
 @pytest.mark.parametrize(
     ("code", "table", "column", "epsilon", "message", "hint"),
     [
-        ("DP001", "hr.wild", "day", 1, "searching column day for bounds, which holds dates", "since 1970"),
-        ("DP001", "hr.wild", "of_text", 1, "which holds no numbers", "Only numbers"),
+        ("DP001", "hr.wild", "of_text", 1, "which holds no numbers", "Only numbers, dates and timestamps"),
         ("DP001", "hr.wild", "secret", 1, "there is no column secret", "Hidden and system columns"),
         ("DP001", "hr.wild", "ctid", 1, "there is no column ctid", "Hidden and system columns"),
         ("DP001", "hr.wild", "nowhere", 1, "there is no column nowhere", "Hidden and system columns"),
@@ -212,10 +215,92 @@ def test_no_answer_leaves_before_the_quantum(analyst: Asker) -> None:
         analyst.admin.execute("UPDATE discreet._dataset SET response_quantum = NULL")
 
 
+DAYS = """
+    CREATE TABLE hr.dated (
+        id int PRIMARY KEY, day date, at timestamptz, local timestamp, old date, never date, height int, age int,
+        town text);
+    INSERT INTO hr.dated
+    SELECT n, DATE '2020-01-01' + n, timestamptz '2024-01-01 00:00+00' + n * interval '1 hour',
+           timestamp '1999-12-31' + n * interval '1 day', DATE '1500-01-01' + n * 200, NULL, 100 + n % 200, n % 90,
+           'town'
+    FROM generate_series(1, 4000) n;
+    UPDATE hr.dated SET day = 'infinity', at = '-infinity', local = NULL WHERE id = 7;
+    UPDATE hr.dated SET day = '5000-01-01', local = '0044-03-15 BC' WHERE id = 8;
+    SELECT discreet.protect('hr.dated', 'id', dataset => 'staff');
+    SELECT discreet.describe_column('hr.dated', 'age', 0, 120);
+"""
+
+
+@pytest.fixture
+def dated(analyst: Asker) -> Iterator[Asker]:
+    analyst.admin.execute(DAYS)
+    yield analyst
+    analyst.admin.execute("SELECT discreet.unprotect('hr.dated'); DROP TABLE hr.dated")
+
+
+def test_bounds_of_dates_are_days_and_of_timestamps_seconds_since_1970(dated: Asker) -> None:
+    for column, unit in (("day", 1), ("at", 86_400), ("local", 86_400)):
+        found = suggested(dated, "hr.dated", column)
+        assert found.lower is not None
+        assert found.upper is not None
+        first = date(1970, 1, 1) + timedelta(days=int(found.lower) // unit)
+        last = date(1970, 1, 1) + timedelta(days=int(found.upper) // unit)
+        # ranks 20 and 3980, give or take 5, and the month of a bin
+        low, high = {
+            "day": (date(2020, 1, 21), date(2030, 11, 24)),
+            "at": (date(2024, 1, 1), date(2024, 6, 14)),
+            "local": (date(2000, 1, 20), date(2010, 11, 22)),
+        }[column]
+        assert low - timedelta(70) <= first <= low + timedelta(6)
+        assert first.day == 1
+        assert high - timedelta(6) <= last <= high + timedelta(70)
+        assert (last + timedelta(1)).day == 1
+
+
+def test_dates_before_all_bins_are_in_the_first(dated: Asker) -> None:
+    found = suggested(dated, "hr.dated", "old")
+    assert found.lower == (date(1800, 1, 1) - date(1970, 1, 1)).days
+
+
+def test_bounds_of_all_columns_come_in_one_call_that_is_paid_once(dated: Asker) -> None:
+    asked = "SELECT * FROM discreet.suggest_bounds('hr.dated', 96::numeric)"
+    rows = dated.connection.execute(asked).fetchall()
+    assert [row[0] for row in rows] == ["day", "at", "local", "old", "never", "height"]
+    assert dated.spent("staff") == 96
+    assert dated.connection.execute(asked).fetchall() == rows
+    assert dated.spent("staff") == 96
+    ((charge,),) = dated.connection.execute("SELECT question FROM discreet.charges").fetchall()
+    assert charge == "SELECT * FROM discreet.suggest_bounds('hr.dated', 96)"
+    found = {name: (lower, upper) for name, lower, upper, _ in rows}
+    assert found["height"] == ("50", "500")
+    # the statements declare just these
+    for _, _, _, statement in rows:
+        dated.admin.execute(statement)
+    declared = "SELECT count(*) FROM discreet.protected_columns WHERE relation::text = 'hr.dated' AND lower IS NOT NULL"
+    assert dated.truth(declared) == [(7,)]
+    lower, upper = found["day"]
+    within = f"SELECT avg((day BETWEEN '{lower}' AND '{upper}')::int) FROM hr.dated WHERE isfinite(day)"
+    ((share,),) = dated.truth(within)
+    assert share > 0.98
+    with refused("DP001", "where no column needs any", "Bounds are of numbers"):
+        dated.connection.execute(asked)
+
+
+def test_every_date_has_one_bin() -> None:
+    low, high = (CalendarBins(upper, seconds=False) for upper in (False, True))
+    assert low.value(0) == (date(1800, 1, 1) - date(1970, 1, 1)).days
+    assert high.value(4799) == (date(2199, 12, 31) - date(1970, 1, 1)).days
+    width = Fraction(146_097, 4800)
+    for place in range(4800):
+        begin, end = (Fraction(low.value(0)) + n * width for n in (place, place + 1))
+        assert low.value(place) <= begin < end <= high.value(place) + 1
+        assert high.value(place) - low.value(place) < 94
+    seconds = CalendarBins(True, seconds=True)
+    assert seconds.value(7) == (high.value(7) + 1) * 86_400 - 1
+
+
 def test_every_number_has_one_bin(analyst: Asker) -> None:
     """The native bins against the ends that are made of them."""
-    from discreet.gate.bins import LogarithmicBins
-
     low, high = LogarithmicBins(False), LogarithmicBins(True)
     numbers = [0, 1, -1, 3.5, -3.5, 100, 2**-20, 2**-21, 5e-324, 2.0**60 * 0.99, 2.0**60, 1.7e308, -1.7e308, 1e-6, 7e17]
     asked = ", ".join(f"({number!r}::float8)" for number in numbers)

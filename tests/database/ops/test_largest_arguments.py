@@ -139,7 +139,10 @@ ENTRIES: dict[str, str | list[str]] = {
     "lint": asked("SELECT discreet.lint({})"),
     "_answer_columns": asked("SELECT discreet._answer_columns({})"),
     "create_view": asked("SELECT discreet.create_view('pg_temp.v', {})"),
-    "suggest_bounds": ["SELECT discreet.suggest_bounds('public.big', 'x', 1)"],
+    "suggest_bounds": [
+        "SELECT discreet.suggest_bounds('public.big', 'x', 1)",
+        "SELECT * FROM discreet.suggest_bounds('public.big', 1)",
+    ],
     "suggest_rows": ["SELECT discreet.suggest_rows('public.big', 'id', 'people', 1)"],
     "explain_text": asked("SELECT discreet.explain_text({})"),
     "_last_answer": CONSTANT,

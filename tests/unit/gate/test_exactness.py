@@ -18,6 +18,7 @@ from discreet.gate.exactness import (
     errors_told,
     exactness,
     groups_told,
+    ranks_off,
     sensitivities,
     widest_error,
 )
@@ -310,6 +311,28 @@ def test_the_wanted_accuracy_is_that_of_the_least_exact_column() -> None:
     assert widest_error(plan, terms) == 100 * Fraction(terms[0].noise(plan.aggregates[0].measurements[0]).half_width())
     assert widest_error(*asked(STAFF.format("avg(salary)"))) is None
     assert widest_error(*asked(BY_DEPT.format("dept"))) is None
+
+
+def test_the_wanted_accuracy_of_an_average_is_that_of_the_smallest_count() -> None:
+    plan, terms = asked(STAFF.format("avg(salary)"))
+    (bound,) = (bound_of(part, plan.aggregates, terms[0]) for _, part in plan.columns)
+    for smallest in (1, 50, 1000):
+        known = widest_error(plan, terms, smallest)
+        assert known is not None
+        assert known == bound.after({0: smallest})
+        # an average of more values is more exact
+        assert all((bound.after({0: more}) or 0) <= known for more in (smallest, smallest + 1, 10 * smallest))
+    two = widest_error(*asked(STAFF.format("avg(salary), 3 * avg(salary) + count(*)")), 50)
+    assert (two or 0) > (widest_error(plan, terms, 50) or 0) > 0
+    assert widest_error(*asked(STAFF.format("stddev(salary)")), 50) is None
+
+
+@pytest.mark.parametrize(
+    "aggregate", ["percentile_disc(0.5) WITHIN GROUP (ORDER BY salary)", "min(salary)", "max(salary)"]
+)
+def test_the_wanted_accuracy_of_what_is_chosen_by_rank_is_in_ranks(aggregate: str) -> None:
+    plan, terms = asked(STAFF.format(aggregate))
+    assert widest_error(plan, terms) == ranks_off(plan.aggregates[0].measurements[0], terms[0]) > 0
 
 
 # -- columns of errors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar
@@ -18,6 +19,7 @@ from discreet.gate.tree import Constant
 
 # below it a double has room for a half
 LARGEST_WHOLE = 10**15
+EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,39 @@ class LogarithmicBins:
         end = Fraction(2) ** (self.LOWEST + octave) * (1 + Fraction(step + outer, self.STEPS))
         size = readable_above(end) if outer else readable_below(end)
         return size if positive else -size
+
+
+@dataclass(frozen=True)
+class CalendarBins:
+    """Bins for dates and times of which nothing is known: a month each on average, from 1800 to 2199.
+
+    The outermost hold what lies outside. `seconds`: a time is counted in seconds since 1970, else in days. `upper`: a
+    bin stands for the end of the month in which it ends, else for the beginning of that in which it begins.
+    """
+
+    upper: bool
+    seconds: bool
+
+    FIRST: ClassVar[date] = date(1800, 1, 1)
+    END: ClassVar[date] = date(2200, 1, 1)
+    number: ClassVar[int] = 4800
+
+    @property
+    def unit(self) -> int:
+        return 86_400 if self.seconds else 1
+
+    def sql(self, value: str) -> str:
+        ends = ((end - EPOCH).days * self.unit for end in (self.FIRST, self.END))
+        return f"discreet._bin({value}, {', '.join(f'({end})::pg_catalog.float8' for end in ends)}, {self.number})"
+
+    def value(self, chosen: int) -> Decimal:
+        width = Fraction((self.END - self.FIRST).days, self.number)
+        if not self.upper:
+            begin = self.FIRST + timedelta(math.floor(chosen * width))
+            return Decimal((begin.replace(day=1) - EPOCH).days * self.unit)
+        last = self.FIRST + timedelta(math.ceil((chosen + 1) * width) - 1)
+        following = (last.replace(day=28) + timedelta(4)).replace(day=1)
+        return Decimal((following - EPOCH).days * self.unit - 1)
 
 
 def readable_above(number: Fraction) -> Decimal:

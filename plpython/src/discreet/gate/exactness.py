@@ -28,7 +28,7 @@ from discreet.dp.price import Accounting
 from discreet.dp.quantile import END_MISSED, QuantileChoice, is_tail
 from discreet.dp.sampling import PoissonSample
 from discreet.gate.aggregates import Aggregate
-from discreet.gate.bins import LogarithmicBins
+from discreet.gate.bins import CalendarBins, LogarithmicBins
 from discreet.gate.known import kept_with_plan
 from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.plan import Plan
@@ -140,7 +140,7 @@ def bound_of(error: Dependence, aggregates: Sequence[Aggregate], terms: Terms) -
         if aggregate.kind in CHOSEN:
             return chosen_bound(aggregate, terms)
         if is_searched(aggregate):
-            return Bound(unknown="chosen by rank among bins that widen with the distance from 0")
+            return Bound(unknown="chosen by rank among bins that are not made for the column")
         if terms.sample is not None and aggregate.kind not in (*ADDED, "avg"):
             return Bound(unknown=f"how far a sample moves a {aggregate.kind} depends on the data")
     if terms.sample is not None:
@@ -171,7 +171,7 @@ def bounds_of_errors(plan: Plan, terms: Sequence[Terms]) -> list[Bound]:
 
 def is_searched(aggregate: Aggregate) -> bool:
     """A quantile of a column of which no bounds are known (gate/suggest.py)."""
-    return isinstance(aggregate.measurements[0].bins, LogarithmicBins)
+    return isinstance(aggregate.measurements[0].bins, LogarithmicBins | CalendarBins)
 
 
 def sampled_bound(
@@ -409,13 +409,33 @@ def unit(measurement: Measurement) -> Fraction:
     return units.get(measurement.quantity, Fraction(1))
 
 
-def widest_error(plan: Plan, terms: Sequence[Terms]) -> Fraction | None:
-    """The largest half-width that is known before the answer; None where none is."""
-    found = zip(exactness(plan, terms), plan.columns, strict=True)
-    errors = [
-        column.error for column, (_, part) in found if column.error is not None and not part.exact and not column.rows
-    ]
-    return max(errors, default=None)
+def widest_error(plan: Plan, terms: Sequence[Terms], smallest: int | None = None) -> Fraction | None:
+    """The largest half-width that is known before the answer; None where none is.
+
+    Of what is chosen by rank it is in ranks, and of what is decided by rows in rows. That of averages is known where
+    each is of `smallest` values or more: it falls with their released number.
+    """
+    noisiest = max(terms, key=lambda some: some.reach)
+    errors = (
+        wanted_error(part, plan.aggregates, noisiest, smallest)
+        for place, (_, part) in enumerate(plan.columns)
+        if place not in plan.margin_places and not part.exact and part.unknown is None and part.key is None
+    )
+    return max((error for error in errors if error is not None), default=None)
+
+
+def wanted_error(
+    part: Dependence, aggregates: Sequence[Aggregate], terms: Terms, smallest: int | None
+) -> Fraction | None:
+    """That of one column."""
+    involved = [aggregates[number] for number, _ in part.weights]
+    ranks = [ranks_off(one.measurements[0], terms) for one in involved if one.kind in RANKED and not is_searched(one)]
+    if ranks:
+        return Fraction(max(ranks)) if all(one.kind in RANKED for one in involved) else None
+    bound = bound_of(part, aggregates, terms)
+    if smallest is None or bound.ranged:
+        return bound.before()
+    return bound.after(dict.fromkeys(bound.numbers, smallest))
 
 
 # of columns whose errors SQL makes of margins: the least and the largest, by the place of the column

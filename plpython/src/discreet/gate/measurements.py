@@ -15,7 +15,7 @@ from functools import cached_property
 from discreet.dp.grid import Grid
 from discreet.dp.price import Accounting, Price
 from discreet.dp.quantile import Side
-from discreet.gate.bins import EqualBins, LogarithmicBins, ValueBins
+from discreet.gate.bins import CalendarBins, EqualBins, LogarithmicBins, ValueBins
 from discreet.gate.tree import Expression
 
 SQUARES_BITS = 30  # squares of grid integers fit 64 bits
@@ -83,7 +83,7 @@ class Measurement:
     quantity: Quantity
     subject: Subject
     fraction: Fraction | None = None
-    bins: EqualBins | LogarithmicBins | ValueBins | None = None
+    bins: EqualBins | LogarithmicBins | CalendarBins | ValueBins | None = None
     own: OwnEpsilon | None = None
     side: Side | None = None
 

@@ -217,7 +217,7 @@ def worth_of(plan: Plan, wish: Wish, usual: str) -> Fraction:
     if not plan.sharing:
         worth = Fraction(0)
     elif wish.accuracy is not None:
-        worth = worth_of_accuracy(plan, wish.accuracy)
+        worth = worth_of_accuracy(plan, wish.accuracy, wish.smallest)
     elif wish.epsilon is not None:
         worth = parse_epsilon(wish.epsilon)
     else:
@@ -237,16 +237,23 @@ def worth_of(plan: Plan, wish: Wish, usual: str) -> Fraction:
     return worth
 
 
-def worth_of_accuracy(plan: Plan, accuracy: Decimal) -> Fraction:
-    """The smallest epsilon, to two digits, at which every column whose half-width is known keeps to `accuracy`."""
+def worth_of_accuracy(plan: Plan, accuracy: Decimal, smallest: int | None) -> Fraction:
+    """The smallest epsilon, to two digits, at which every column whose half-width is known keeps to `accuracy`.
+
+    That of averages is known where they are of no fewer than `smallest` values.
+    """
     if not accuracy.is_finite() or accuracy <= 0:
         raise RefusedShapeError(f"accuracy {accuracy} is not above 0", "It is a half-width: 10 means ±10.")
 
     def exact_enough(worth: Fraction) -> bool:
         price = price_of(plan, worth)
-        error = widest_error(plan, [Terms.of(plan, price, Fraction(0), keys) for keys in plan.grouping.sets])
+        terms = [Terms.of(plan, price, Fraction(0), keys) for keys in plan.grouping.sets]
+        error = widest_error(plan, terms, smallest)
         if error is None:
-            raise RefusedShapeError("how exact this is, is not known before it is answered", "Give an epsilon.")
+            raise RefusedShapeError(
+                "how exact this is, is not known before it is answered",
+                "Give an epsilon; or, of averages, smallest_count => the smallest number of values that they are of.",
+            )
         return error <= Fraction(accuracy)
 
     powers = [Fraction(10) ** power for power in range(-6, 3)]

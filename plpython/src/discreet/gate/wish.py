@@ -19,7 +19,8 @@ class Wish:
     `noisily`: audited tables as well, which the noisy policy stands in for. `named`: how many columns the caller names,
     by which it is told whether errors are among them, where the session wishes for them. `fresh`: by numbers that are
     drawn now, not by stored ones. `released`: the answers of the questions within it, once they are known.
-    `sample`: the part of the people that it is to be answered from. `as_of`: what it takes for now().
+    `sample`: the part of the people that it is to be answered from. `as_of`: what it takes for now(). `smallest`: of
+    how many values averages are, at least, that are to be as exact as `accuracy` says.
     """
 
     epsilon: Decimal | None = None
@@ -32,6 +33,7 @@ class Wish:
     released: tuple[str | None, ...] | None = None
     sample: Decimal | None = None
     as_of: datetime | None = None
+    smallest: int | None = None
 
     def shared(self, inner: int) -> Wish:
         """The wish for each of some questions, all but one of which are within that one.
@@ -61,6 +63,7 @@ def wish_of(
     fresh: bool = False,
     sample: Decimal | None = None,
     as_of: str | None = None,
+    smallest_count: int | None = None,
 ) -> Wish:
     if not all(value is None or isinstance(value, str) for value in parameters or ()):
         raise RefusedShapeError("params is not a plain list", "Give one text per parameter: ARRAY['1', 'x'].")
@@ -68,8 +71,26 @@ def wish_of(
         raise RefusedShapeError(
             "how exact an answer from a sample is, is not known before", "Give epsilon and sample, or accuracy alone."
         )
+    if smallest_count is not None and accuracy is None:
+        raise RefusedShapeError(
+            "smallest_count is given, and no accuracy is asked for",
+            "It is the number of values from which on averages keep to accuracy: accuracy => 5, smallest_count => 100.",
+        )
+    if smallest_count is not None and smallest_count < 1:
+        raise RefusedShapeError(
+            f"smallest_count is {smallest_count}, which is below 1", "Give a number of values: 100."
+        )
     moment = None if as_of is None else moment_of(as_of)
-    return Wish(epsilon, accuracy, tuple(parameters or ()), with_error, fresh=fresh, sample=sample, as_of=moment)
+    return Wish(
+        epsilon,
+        accuracy,
+        tuple(parameters or ()),
+        with_error,
+        fresh=fresh,
+        sample=sample,
+        as_of=moment,
+        smallest=smallest_count,
+    )
 
 
 def moment_of(text: str) -> datetime:

@@ -24,7 +24,7 @@ from discreet.worker.messages import parameter
 from discreet.worker.selftest import PASSED_OF, findings
 from discreet.worker.session import Finish, Session
 from discreet.worker.statement import check_questions, check_view
-from discreet.worker.suggest_bounds import suggested_bounds
+from discreet.worker.suggest_bounds import suggested_bounds, suggested_bounds_of_all
 from discreet.worker.suggest_rows import suggested_rows
 
 Texts = Sequence[str | None]
@@ -40,13 +40,14 @@ def query(
     with_error: bool,
     sample: Decimal | None,
     as_of: str | None,
+    smallest_count: int | None,
 ) -> Finish:
     types = session.types
     if types is None:
         raise RefusedShapeError(
             "the columns of the answer have no names", "SELECT * FROM discreet.query(…) AS t(dept text, count bigint)."
         )
-    wish = wish_of(epsilon, accuracy, params, with_error, fresh, sample, as_of)
+    wish = wish_of(epsilon, accuracy, params, with_error, fresh, sample, as_of, smallest_count)
     return answer(session, sql, wish, partial(finished_sql, types=types))
 
 
@@ -79,6 +80,10 @@ def suggest_bounds(
 ) -> list[Texts]:
     lower, upper = suggested_bounds(session, relation, column_name, epsilon)
     return [[f"[{lower:f},{upper:f}]"]]
+
+
+def suggest_all_bounds(session: Session, relation: str | None, epsilon: Decimal | None) -> list[Texts]:
+    return texts(suggested_bounds_of_all(session, relation, epsilon))
 
 
 def suggest_rows(
@@ -124,6 +129,7 @@ ENTRIES: Mapping[str, Callable[..., Sequence[Texts] | Finish]] = {
     "answer_columns": answer_columns,
     "error_types": error_types,
     "suggest_bounds": suggest_bounds,
+    "suggest_all_bounds": suggest_all_bounds,
     "suggest_rows": suggest_rows,
     "synthesize": synthesize,
     "synthesize_one": synthesize_one,

@@ -56,6 +56,7 @@ def checked(session: Session, question: dict[str, Json]) -> dict[str, Json] | No
                 bool(question.get("fresh")),
                 number(question.get("sample")),
                 question.get("as_of"),
+                None if question.get("smallest_count") is None else int(question["smallest_count"]),
             )
             asking = Asking(sql, wish, partial(finished_sql, types=types) if types else rows_sql)
             policy = understood(asker, TextQuestion(asker, path, asking))

@@ -80,7 +80,7 @@ def is_exact_enough(asked: Asked, found: Found, wish: Wish) -> bool:
     if wish.accuracy is None:
         return True
     terms = [terms_with(some, place, found, None) for place, some in enumerate(asked.terms)]
-    error = widest_error(asked.plan, terms)
+    error = widest_error(asked.plan, terms, wish.smallest)
     return error is not None and error <= Fraction(wish.accuracy)
 
 
