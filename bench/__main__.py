@@ -21,6 +21,7 @@ from bench import (
     local,
     mls,
     mls_versions,
+    periods,
     personal,
     release,
     sealed,
@@ -55,6 +56,7 @@ FEATURES = {
     "mls_versions": Feature(
         "Multilevel tables with several versions", mls_versions.load, (mls_versions.reads, mls_versions.writes)
     ),
+    "periods": Feature("Budgets of periods", periods.load, (periods.dashboards,)),
     "personal": Feature(
         "Personal budgets", personal.load, (personal.everybody, personal.size, personal.wasteful_global_budget)
     ),
