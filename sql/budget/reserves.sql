@@ -139,6 +139,7 @@ AS $plpgsql$
 DECLARE
     cap record;
     free numeric;
+    ends text := CASE WHEN isfinite($5) THEN ($5 AT TIME ZONE 'UTC')::text || '+00' ELSE $5::text END;
 BEGIN
     PERFORM FROM discreet._dataset d WHERE d.dataset = $1 FOR NO KEY UPDATE;
     SELECT b.amount_limit, b.amount_spent, b.delta_limit / CASE d.accounting WHEN 'zcdp' THEN 2 ELSE 1 END AS delta_limit,
@@ -164,8 +165,8 @@ BEGIN
     INSERT INTO discreet._reserve (dataset, role, epsilon, amount, delta, until)
     VALUES ($1, $2, $3, $4, cap.delta_limit * $4 / cap.amount_limit, $5);
     PERFORM discreet._log_act(
-        $1, format('SELECT discreet.reserve_budget(%L, %L, %s, %L)', $1, $2::regrole, $3, $5 AT TIME ZONE 'UTC'),
-        jsonb_build_object('act', 'reserve_budget', 'for', $2::regrole::text, 'epsilon', $3::text, 'until', $5 AT TIME ZONE 'UTC'));
+        $1, format('SELECT discreet.reserve_budget(%L, %L, %s, %L)', $1, $2::regrole, $3, ends),
+        jsonb_build_object('act', 'reserve_budget', 'for', $2::regrole::text, 'epsilon', $3::text, 'until', ends));
     RETURN free;
 END
 $plpgsql$;

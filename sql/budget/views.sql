@@ -98,7 +98,7 @@ budget AS (
 SELECT b.dataset, b.rolname AS role, b.epsilon_limit, b.epsilon_spent,
        GREATEST(b.epsilon_limit - b.epsilon_spent, 0) AS epsilon_left, b.delta_limit, b.delta_spent,
        CASE WHEN b.label IS NOT NULL THEN discreet._label(b.label) END AS label, discreet._period_name(b.period) AS period,
-       b.epsilon_kept, b.until AS kept_until
+       trim_scale(b.epsilon_kept) AS epsilon_kept, b.until AS kept_until
 FROM budget b;
 COMMENT ON VIEW discreet.budget_status IS
 'Limits and what is left of them; role NULL is the dataset''s own cap. Of multilevel tables each label has its own line, and so has each period, besides a line without one for the period of which least is left. epsilon_kept is what reserve_budget() keeps and is not spent. Analysts see the budgets they can spend, at the labels they can.';

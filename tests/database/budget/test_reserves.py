@@ -196,14 +196,20 @@ def test_the_same_part_of_delta_is_kept(shop: Shop) -> None:
 
 
 def test_what_is_kept_is_written_in_the_log(shop: Shop) -> None:
-    shop.reserve(shop.job, 1)
+    """In UTC, and as ISO writes it, whatever the session's settings are."""
+    shop.admin.execute("SET TimeZone = '-06'; SET DateStyle = 'German'")
+    shop.reserve(shop.job, 1, "01.01.2999 00:00")
     assert shop.charge(shop.job, "0.5") is None
     shop.release(shop.job)
     acts = shop.admin.execute(
-        "SELECT details->>'act', details->>'for', epsilon, role = session_user FROM discreet.charges"
+        "SELECT question, details->>'act', details->>'for', epsilon, role = session_user FROM discreet.charges"
         " WHERE dataset = 'shop' AND details ? 'act' ORDER BY id"
     ).fetchall()
-    assert acts == [("reserve_budget", shop.job, 0, True), ("release_budget", shop.job, 0, True)]
+    assert acts == [
+        (f"SELECT discreet.reserve_budget('shop', '{shop.job}', 1, '2999-01-01 06:00:00+00')", "reserve_budget",
+         shop.job, 0, True),
+        (f"SELECT discreet.release_budget('shop', '{shop.job}')", "release_budget", shop.job, 0, True),
+    ]  # fmt: skip
     intact = "SELECT bool_and(intact) FROM discreet.verify_log()"
     assert shop.admin.execute(intact).fetchone() == (True,)
     shop.admin.execute("DELETE FROM discreet._charge WHERE id = 1")

@@ -52,7 +52,7 @@ def test_a_page_is_well_formed_and_asks_nobody_for_anything() -> None:
 def test_an_empty_installation_says_so() -> None:
     told = words(page(EMPTY))
     assert "There is no dataset yet" in told
-    assert "Nobody has asked yet" in told
+    assert "No question was asked yet" in told
     assert "Nothing was released" in told
     assert "<svg" not in page(EMPTY)
 
