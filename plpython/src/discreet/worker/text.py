@@ -87,6 +87,7 @@ class TextQuestion:
 
     def with_public_keys(self, meaning: Meaning) -> Meaning:
         """The meaning of the names, and of public tables whose keys are groups of the question. The keys are read."""
+        self._listed, self._declared = {}, None
         keys = self.public_keys(meaning)
         if not keys or self.asking.wish.released is not None:
             return meaning
