@@ -25,7 +25,7 @@ from discreet.gate.people import has_subqueries, places_of
 from discreet.gate.post import MEASURED, PostProcessing, grouping_mask, measured_column
 from discreet.gate.propagation import Dependence
 from discreet.gate.refusal import refuse
-from discreet.gate.schema import Dataset, Relation, Schema, View
+from discreet.gate.schema import NUMBERS, Dataset, Relation, Schema, View
 from discreet.gate.sources import Sources, meant
 from discreet.gate.subqueries import Asks
 from discreet.gate.subquestions import as_subquery
@@ -300,7 +300,8 @@ def key_column(node: Node, expressions: Expressions, grouping: Grouping) -> Node
             return measured_column(f"k{position}")
     if isinstance(node, ast.ColumnRef):
         name = node.fields[-1].sval
-        hint = f"Aggregate it, for example by avg({name}) or count(DISTINCT {name}), or add it to GROUP BY."
+        averaged = f"avg({name}) or " if value.family in NUMBERS else ""
+        hint = f"Aggregate it, for example by {averaged}count(DISTINCT {name}), or add it to GROUP BY."
         refuse(f"column {name} is neither in GROUP BY nor in an aggregate", node, hint)
     return None
 
