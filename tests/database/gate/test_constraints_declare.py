@@ -153,10 +153,10 @@ def test_the_person_is_not_described_by_its_check(people: Asker) -> None:
 
 
 def test_a_day_and_a_whole_number_of_the_answer(people: Asker) -> None:
+    days = "max(least(greatest(seen - date '2024-01-01', 0), 400))"
     with refused("DP001", "date pg_catalog.+ bigint", "around the answer"):
-        people.plain("SELECT date '2024-01-01' + max(seen - date '2024-01-01') FROM person")
-    days = "SELECT max(seen - date '2024-01-01') AS n FROM person"
-    ((day,),) = people.plain(f"SELECT date '2024-01-01' + n FROM ({days}) AS t")
+        people.plain(f"SELECT date '2024-01-01' + {days} FROM person")
+    ((day,),) = people.plain(f"SELECT date '2024-01-01' + n FROM (SELECT {days} AS n FROM person) AS t")
     assert date(2024, 1, 1) <= day <= date(2024, 12, 31)
 
 
