@@ -129,6 +129,7 @@ extern void columns_of_call_around(TupleDesc around);
 
 /* gate_around.c */
 extern bool is_followed(Query *query);
+extern bool is_followed_condition(Node *condition);
 extern Query *divided(Query *query, Query **over);
 extern void drop_unnamed_queries(Query *query, bool changing);
 

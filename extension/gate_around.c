@@ -211,6 +211,13 @@ is_followed(Query *query)
 		!strays((Node *) query->windowClause, keys);
 }
 
+/* Whether the gate follows a condition on the rows of an answer. */
+bool
+is_followed_condition(Node *condition)
+{
+	return !strays(condition, NIL);
+}
+
 /* ---- the question below, and the statement over it */
 
 typedef struct Over

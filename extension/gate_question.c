@@ -713,29 +713,56 @@ is_other_aggregate(Node *node, void *context)
 	return expression_tree_walker(node, is_other_aggregate, context);
 }
 
+/* Texts, dates and values of users' types are compared and computed with as PostgreSQL knows them. */
+static bool
+has_other_values(Node *node, void *context)
+{
+	if (node == NULL || IsA(node, Aggref))
+		return false;
+	if (IsA(node, Var))
+		return !is_number_type(((Var *) node)->vartype);
+	return expression_tree_walker(node, has_other_values, context);
+}
+
+/* A column of the answer as it is, or a number made of its numbers. */
+static bool
+is_other_column(TargetEntry *target)
+{
+	Node	   *value = (Node *) target->expr;
+
+	return !IsA(value, Var) && (has_other_values(value, NULL) || is_other_aggregate(value, NULL));
+}
+
 /*
- * Whether a query adds up the rows of one answer, and does no more. The gate is asked it as a whole: it says how exact that
- * is, and that groups without people are among the rows.
+ * Whether a query adds up, or chooses by their numbers, the rows of one answer, and does no more. The gate is asked it as a
+ * whole: it says how exact that is, that noise chooses the rows, and that groups without people are among them.
  */
 static bool
-adds_up_answer(Query *query, List *guarded)
+works_on_answer(Query *query, List *guarded)
 {
 	RangeTblEntry *entry = list_length(query->rtable) == 1 ? linitial_node(RangeTblEntry, query->rtable) : NULL;
 	Query	   *below = entry != NULL && entry->rtekind == RTE_SUBQUERY && !entry->lateral ? entry->subquery : NULL;
+	bool		chooses = query->jointree->quals != NULL || (query->limitCount != NULL && query->sortClause != NIL);
 	ListCell   *cell;
 
-	if (below == NULL || !query->hasAggs || list_length(query->jointree->fromlist) != 1 || query->jointree->quals != NULL ||
+	if (below == NULL || !(query->hasAggs || chooses) || list_length(query->jointree->fromlist) != 1 ||
 		query->havingQual != NULL || query->hasWindowFuncs || query->hasSubLinks || query->distinctClause != NIL ||
 		query->groupingSets != NIL || query->cteList != NIL || query->rowMarks != NIL || !is_followed(query) ||
-		is_other_aggregate((Node *) query->targetList, NULL))
+		!is_followed_condition(query->jointree->quals) || has_other_values(query->jointree->quals, NULL))
 		return false;
+	foreach(cell, query->targetList)
+	{
+		if (is_other_column(lfirst_node(TargetEntry, cell)))
+			return false;
+	}
 	foreach(cell, query->groupClause)
 	{
 		if (!IsA(get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), query->targetList)->expr, Var))
 			return false;
 	}
 	return below->commandType == CMD_SELECT && below->setOperations == NULL && below->groupClause != NIL &&
-		below->groupingSets == NIL && below->cteList == NIL && !below->hasSubLinks && !groups_by_people(below) &&
+		below->groupingSets == NIL && below->cteList == NIL && !below->hasSubLinks && below->distinctClause == NIL &&
+		below->limitCount == NULL && below->limitOffset == NULL && !groups_by_people(below) &&
 		!aggregates_below(below, guarded) && is_followed(below);
 }
 
@@ -754,7 +781,7 @@ guard_query(Query *query, List *guarded)
 		if (aggregates_below(moved, guarded))
 			*query = *moved;
 	}
-	if (known && query->commandType == CMD_SELECT && query->setOperations == NULL && adds_up_answer(query, guarded))
+	if (known && query->commandType == CMD_SELECT && query->setOperations == NULL && works_on_answer(query, guarded))
 		ask_instead(query);
 	else if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->rtable == NIL ||
 			 aggregates_below(query, guarded))

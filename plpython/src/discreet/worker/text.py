@@ -39,9 +39,10 @@ class TextQuestion:
 
     def __init__(self, asker: Asker, path: tuple[str, ...], asking: Asking) -> None:
         self.asker, self.path, self.asking = asker, path, asking
-        # keys of public tables that tell groups, and what is declared of the tables without these
+        # keys of public tables that tell groups; what is declared, and the plan, without these
         self._listed: Listed = {}
         self._declared: str | None = None
+        self._plan: tuple[Meaning, Plan] | None = None
         self._clock_read = False
         self._moment_read = False
 
@@ -87,7 +88,7 @@ class TextQuestion:
 
     def with_public_keys(self, meaning: Meaning) -> Meaning:
         """The meaning of the names, and of public tables whose keys are groups of the question. The keys are read."""
-        self._listed, self._declared = {}, None
+        self._listed, self._declared, self._plan = {}, None, None
         keys = self.public_keys(meaning)
         if not keys or self.asking.wish.released is not None:
             return meaning
@@ -120,6 +121,7 @@ class TextQuestion:
         found = WANTED.get(key)
         if found is None:
             planned, context = self.planned(meaning)
+            self._plan = meaning, planned
             plans = (planned, *planned.subquestions)
             found = tuple(dict.fromkeys(one for plan in plans for one in wanted(plan, context.schema)))
             if not self._clock_read:
@@ -133,7 +135,9 @@ class TextQuestion:
         key = described.digest, self.text, wish, meaning.names, usual, self.asker.user, tuple(opened.items()), listed
         asked = PLANNED.get(key)
         if asked is None:
-            planned, _ = self.planned(meaning, opened)
+            planned = self._plan[1] if self._plan is not None and self._plan[0] is meaning else None
+            if planned is None:
+                planned, _ = self.planned(meaning, opened)
             asked = priced(replace(planned, as_of=self.as_of()), self._declared or described.declared, wish, usual)
             if not self._clock_read and wish.released is None:
                 PLANNED.put(key, asked)
