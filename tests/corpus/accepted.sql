@@ -493,3 +493,4 @@ SELECT avg(month - first) FROM (SELECT patient_id, date_trunc('month', day)::dat
 SELECT CASE WHEN first >= DATE '2024-01-01' THEN 'new' ELSE 'old' END AS kind, count(*), avg(n)
 FROM (SELECT patient_id, min(day) AS first, count(*) AS n FROM clinic.visit GROUP BY patient_id) v GROUP BY 1 ORDER BY 1;
 SELECT count(*) FROM clinic.patient p JOIN clinic.visit v ON p.id = v.patient_id WHERE v.day + p.age > '2024-01-01';
+SELECT count(*) FROM hr.employee WHERE zip::int > 2000;

@@ -63,7 +63,10 @@ SELECT split_part(page, '/', 3) AS p, count(*) FROM shop.event GROUP BY 1;
 SELECT regexp_replace(page, '\?.*$', '') AS path, count(*) FROM shop.event GROUP BY 1;
 SELECT substring(page FROM '/p/([0-9]+)') AS product, count(*) FROM shop.event GROUP BY 1;
 SELECT count(*) FROM shop.event WHERE page ~ '^/p/1[01]\?';
+SELECT detail ->> 'device' AS device, count(*), avg(least(greatest((detail ->> 'ms')::numeric, 0), 300)) FROM
+    shop.event GROUP BY 1;
 SELECT detail ->> 'device' AS device, count(*) FROM shop.event GROUP BY 1;
+SELECT count(*) FROM shop.event WHERE (detail ->> 'ok')::boolean;
 SELECT tag, count(*) FROM shop.event, unnest(tags) tag GROUP BY tag;
 SELECT count(*) FROM shop.event WHERE 'a' = ANY (tags);
 SELECT o.status, sum(i.amount * i.quantity) FROM shop.orders o JOIN shop.item i USING (order_id) GROUP BY o.status;
@@ -317,3 +320,10 @@ SELECT d.day, k.kind, count(e.event_id) FROM shop.day d CROSS JOIN (VALUES ('vie
 SELECT d.day, r.region, count(o.order_id) FROM shop.day d CROSS JOIN shop.region r LEFT JOIN (shop.orders o JOIN
     shop.customer c USING (customer_id) JOIN shop.country n USING (country_id)) ON o.ordered = d.day AND n.region_id =
     r.region_id WHERE d.day < '2024-03-05' GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT least(greatest((detail ->> 'ms')::int, 0), 300) / 50 AS b, count(*) FROM shop.event GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM shop.event WHERE (detail ->> 'ms')::int > 100 AND CAST(detail ->> 'ms' AS double precision) <
+    200;
+SELECT max, count(*) FROM (SELECT customer_id, max((split_part(page, '=', 2))::int) FROM shop.event GROUP BY 1) x
+    GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM shop.customer WHERE split_part(phone, '-', 1)::int BETWEEN 12 AND 20;
+SELECT sum(least(greatest(split_part(phone, '-', 2)::bigint, 0), 999)) FROM shop.customer;

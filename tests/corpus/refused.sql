@@ -614,8 +614,6 @@ SELECT sum(salary ^ 20) FROM hr.employee;
 -- DP005: exp() of a number that may be large
 SELECT sum(exp(salary)) FROM hr.employee;
 -- DP001: cast from text
-SELECT count(*) FROM hr.employee WHERE zip::int > 2000;
--- DP001: cast from text
 SELECT count(*) FROM hr.employee WHERE name::date > '2000-01-01';
 -- DP001: cast to
 SELECT count(*) FROM hr.employee WHERE name::xml IS NOT NULL;

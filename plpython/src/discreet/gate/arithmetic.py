@@ -29,6 +29,8 @@ from discreet.gate.tree import (
     Type,
 )
 from discreet.gate.values import (
+    LONGEST_KEY,
+    beginning,
     boolean_constant,
     clamped,
     guarded_time,
@@ -141,6 +143,8 @@ def cast(value: Expression, type_name: str, limited: bool, node: object) -> Expr
     if target is Family.INT and value.family is Family.BOOL:
         both = (number_constant(0, target), number_constant(1, target))
         return Cast(value, type_name, type=result, interval=Interval.of(0, 1), domain=both)
+    if value.family is Family.TEXT and not value.constant and target in NUMBERS | {Family.BOOL}:
+        return read(value, type_name, result)
     if target is Family.BOOL and value.family is Family.INT:
         return Cast(value, type_name, type=BOOLEAN, domain=(boolean_constant(True), boolean_constant(False)))
     refuse(
@@ -148,6 +152,14 @@ def cast(value: Expression, type_name: str, limited: bool, node: object) -> Expr
         node,
         "It could fail on a row; only safe casts are let in.",
     )
+
+
+def read(value: Expression, type_name: str, result: Type) -> Expression:
+    """What a text says; no value where PostgreSQL would raise an error, and of NaN and the infinities."""
+    text = beginning(value, LONGEST_KEY)
+    if result.family is Family.BOOL:
+        return Cast(text, type_name, type=BOOLEAN, domain=(boolean_constant(True), boolean_constant(False)))
+    return Cast(text, type_name, type=result, raw="the number in a text")
 
 
 def text_cast(value: Expression, type_name: str, node: object) -> Expression:

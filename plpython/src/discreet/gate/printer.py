@@ -298,6 +298,8 @@ def negative(node: tree.Negative) -> str:
 
 def cast(node: tree.Cast) -> str:
     value, sql = node.argument, printed(node.argument)
+    if value.family is Family.TEXT and node.family is not Family.TEXT:
+        return read(sql, node)
     if node.family is Family.FLOAT:
         return floating(value, is_real(node))
     if node.family is Family.INT:
@@ -308,6 +310,34 @@ def cast(node: tree.Cast) -> str:
     if value.family is Family.OTHER:
         return f'({output_text(sql)} COLLATE pg_catalog."default")'
     return f"({sql})::pg_catalog.{node.target}"
+
+
+def read(text: str, node: tree.Cast) -> str:
+    """The number or truth value that a text says; none where PostgreSQL would fail."""
+    if node.family is Family.BOOL:
+        word = f"pg_catalog.lower(pg_catalog.btrim({text}, {BLANKS}))"
+        whens = (f"WHEN {word} IN ({', '.join(map(literal, words))}) THEN {answer}" for answer, words in TRUTHS.items())
+        return f"(CASE {' '.join(whens)} END)"
+    whole = node.family is Family.INT
+    pattern = f"{literal(WHOLE_NUMBER if whole else NUMBER)}::pg_catalog.text"
+    fits = both([
+        operator("<=", f"pg_catalog.octet_length({text})", str(LONGEST_NUMBER)),
+        operator("~", f'({text} COLLATE pg_catalog."C")', pattern),
+    ])  # fmt: skip
+    sql = f"(CASE WHEN {fits} THEN ({text})::pg_catalog.{'int8' if whole else 'numeric'} END)"
+    return f"discreet.{'_real' if is_real(node) else '_double'}({sql})" if node.family is Family.FLOAT else sql
+
+
+# what PostgreSQL reads as a number or a truth value; beyond these lengths there is no value
+LONGEST_NUMBER = 1000
+SPACE = r"[ \t\n\v\f\r]*"
+WHOLE_NUMBER = rf"^{SPACE}[+-]?[0-9]{{1,18}}{SPACE}$"
+NUMBER = rf"^{SPACE}[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{{1,3}})?{SPACE}$"
+BLANKS = r"E' \t\n\v\f\r'"
+TRUTHS = {
+    "true": ("t", "tr", "tru", "true", "y", "ye", "yes", "on", "1"),
+    "false": ("f", "fa", "fal", "fals", "false", "n", "no", "of", "off", "0"),
+}
 
 
 # -- what is computed from the rows of one person

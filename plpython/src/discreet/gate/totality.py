@@ -246,6 +246,8 @@ CALLS: dict[str, Callable[[tree.Call], bool]] = {
 
 def casts(node: tree.Cast) -> bool:
     value, target = node.argument, node.family
+    if value.family is Family.TEXT and target in NUMBERS | {Family.BOOL}:
+        return is_short_text(value)
     if value.family in TIMES:
         return target in TIMES | {Family.TEXT} and is_known_moment(value)
     if target is Family.INT:

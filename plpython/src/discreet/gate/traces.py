@@ -200,6 +200,8 @@ def of_cast(node: tree.Cast) -> Trace:
     found, source, target = trace(node.argument), node.argument.family, node.family
     if source is target:
         return found
+    if source is Family.TEXT:  # a range of whole numbers may hold one text
+        return Trace(found.items, written=True)
     if target is Family.DATE:
         return Trace(parts(found.items, DAY))
     if target is Family.INT and source is not Family.BOOL:
