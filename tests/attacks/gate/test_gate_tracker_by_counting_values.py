@@ -41,9 +41,23 @@ WITHIN_ONE_COLUMN = [
         "k * (roll_no - 7)",
     )
 ]
+# of a row that an outer join lacks, concat() makes a text, as it does of a row that is there
+MISSING = [
+    f"SELECT a.id FROM (SELECT id, k FROM {TWICE.replace('voter p', 'voter')}) a LEFT JOIN extra.voter q"
+    f" ON a.id = q.id AND a.k = 1 AND q.region = 'region 2' GROUP BY a.id HAVING"
+    f" count(DISTINCT replace({text}, '7', '')) = 1"
+    for text in ("concat(q.roll_no)", "concat_ws('-', q.roll_no)")
+]
+IN_ORDER = [
+    "mode() WITHIN GROUP (ORDER BY v) = 7",
+    "percentile_cont(0.5) WITHIN GROUP (ORDER BY v) = 7",
+    "string_agg(DISTINCT v::text, ',') = '7'",
+    "length(string_agg(DISTINCT v::text, '')) = 1",
+]
 TRACKERS = [
     *(question.format(rows) for question in ONE_VALUE for rows in (BY_NAME, BY_KEY)),
-    *(f"SELECT u.id FROM {BY_KEY} GROUP BY u.id HAVING {spread}" for spread in SPREADS),
+    *(f"SELECT u.id FROM {BY_KEY} GROUP BY u.id HAVING {spread}" for spread in (*SPREADS, *IN_ORDER)),
+    *MISSING,
     *WITHIN_ONE_COLUMN,
 ]
 ANSWERED = [
