@@ -22,19 +22,21 @@
 #include "utils/snapmgr.h"
 
 #define DEEPEST 100				/* views and subqueries below each other */
+#define MOST_LOOKS 1000			/* WITH queries that are named twice each would be looked at without end */
 
 /* What is asked of a column of a table. */
 typedef bool (*ColumnTest) (Oid table, AttrNumber number);
 
-/* A query, and those around it, whose WITH queries it may name. */
+/* A query, and those around it, whose WITH queries it may name; `looks`: at columns, so far. */
 typedef struct Place
 {
 	Query	   *query;
 	struct Place *around;
+	int		   *looks;
 } Place;
 
 static bool is_column(Place *place, Node *node, ColumnTest test, int depth);
-static bool is_column_below(Query *query, Place *around, AttrNumber number, ColumnTest test, int depth);
+static bool is_column_below(Query *query, Place place, AttrNumber number, ColumnTest test, int depth);
 
 /* What a function of the extension says of a column of a table. */
 static bool
@@ -76,26 +78,27 @@ is_column_of_sides(Place *below, Node *sides, AttrNumber number, ColumnTest test
 	SetOperationStmt *both = (SetOperationStmt *) sides;
 
 	if (IsA(sides, RangeTblRef))
-		return is_column_below(rt_fetch(((RangeTblRef *) sides)->rtindex, below->query->rtable)->subquery, below, number, test,
-							   depth + 1);
+		return is_column_below(rt_fetch(((RangeTblRef *) sides)->rtindex, below->query->rtable)->subquery,
+							   (Place) {NULL, below, below->looks}, number, test, depth + 1);
 	check_stack_depth();
 	return is_column_of_sides(below, both->larg, number, test, depth) &&
 		is_column_of_sides(below, both->rarg, number, test, depth);
 }
 
+/* `below`: the place of the query, which is yet to be put there. */
 static bool
-is_column_below(Query *query, Place *around, AttrNumber number, ColumnTest test, int depth)
+is_column_below(Query *query, Place below, AttrNumber number, ColumnTest test, int depth)
 {
 	TargetEntry *target = get_tle_by_resno(query->targetList, number);
-	Place		below = {query, around};
 
+	below.query = query;
 	if (query->setOperations != NULL)
 		return depth <= DEEPEST && is_column_of_sides(&below, query->setOperations, number, test, depth);
 	return target != NULL && is_column(&below, (Node *) target->expr, test, depth + 1);
 }
 
 static bool
-is_column_of_relation(RangeTblEntry *entry, AttrNumber number, ColumnTest test, int depth)
+is_column_of_relation(RangeTblEntry *entry, int *looks, AttrNumber number, ColumnTest test, int depth)
 {
 	Relation	view;
 	bool		found;
@@ -103,7 +106,7 @@ is_column_of_relation(RangeTblEntry *entry, AttrNumber number, ColumnTest test, 
 	if (entry->relkind != RELKIND_VIEW || test(entry->relid, number))
 		return test(entry->relid, number);
 	view = relation_open(entry->relid, AccessShareLock);
-	found = is_column_below(get_view_query(view), NULL, number, test, depth);
+	found = is_column_below(get_view_query(view), (Place) {NULL, NULL, looks}, number, test, depth);
 	relation_close(view, NoLock);
 	return found;
 }
@@ -121,7 +124,8 @@ is_column_of_with(Place *place, RangeTblEntry *entry, AttrNumber number, ColumnT
 		CommonTableExpr *with = lfirst_node(CommonTableExpr, cell);
 
 		if (strcmp(with->ctename, entry->ctename) == 0)
-			return is_column_below(castNode(Query, with->ctequery), place, number, test, depth);
+			return is_column_below(castNode(Query, with->ctequery), (Place) {NULL, place, place->looks}, number, test,
+								   depth);
 	}
 	return false;
 }
@@ -134,6 +138,9 @@ is_column(Place *place, Node *node, ColumnTest test, int depth)
 	Var		   *column;
 	RangeTblEntry *entry;
 
+	CHECK_FOR_INTERRUPTS();
+	if (++*place->looks > MOST_LOOKS)
+		return false;
 	node = ungrouped(query, node);
 	column = (Var *) node;
 	if (node != NULL && IsA(node, RelabelType))
@@ -144,9 +151,9 @@ is_column(Place *place, Node *node, ColumnTest test, int depth)
 	switch (entry->rtekind)
 	{
 		case RTE_RELATION:
-			return is_column_of_relation(entry, column->varattno, test, depth);
+			return is_column_of_relation(entry, place->looks, column->varattno, test, depth);
 		case RTE_SUBQUERY:
-			return is_column_below(entry->subquery, place, column->varattno, test, depth);
+			return is_column_below(entry->subquery, (Place) {NULL, place, place->looks}, column->varattno, test, depth);
 		case RTE_JOIN:
 			return is_column(place, list_nth(entry->joinaliasvars, column->varattno - 1), test, depth + 1);
 		case RTE_CTE:
@@ -159,7 +166,8 @@ is_column(Place *place, Node *node, ColumnTest test, int depth)
 bool
 groups_by_people(Query *query)
 {
-	Place		place = {query, NULL};
+	int			looks = 0;
+	Place		place = {query, NULL, &looks};
 	ListCell   *cell;
 
 	foreach(cell, query->groupClause)
@@ -172,7 +180,8 @@ groups_by_people(Query *query)
 bool
 is_hidden_column(Query *query, Node *node)
 {
-	Place		place = {query, NULL};
+	int			looks = 0;
+	Place		place = {query, NULL, &looks};
 
 	return is_column(&place, node, is_hidden, 0);
 }

@@ -172,17 +172,6 @@ def windows_over_groups_of_two_people() -> AbstractContextManager[Any]:
     return mock.patch.object(printer, "over", mutant)
 
 
-def texts_in_row_order() -> AbstractContextManager[Any]:
-    """string_agg() without the texts themselves behind its sort keys."""
-    held = printer.ordered
-
-    def mutant(node: tree.Ordered) -> str:
-        with mock.patch.object(printer, "sorting", lambda order, ties, own=printer.sorting: own(order, ())):
-            return held(node)
-
-    return mock.patch.dict(printer.PRINTERS, {tree.Ordered: mutant})
-
-
 def groups_that_are_one_row() -> AbstractContextManager[Any]:
     held = people.of_groups
 
@@ -217,7 +206,6 @@ MUTANTS: list[Mutant] = [
     keys_that_are_not_unique,
     groups_that_are_one_row,
     windows_over_groups_of_two_people,
-    texts_in_row_order,
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 from tests.corpus.sample import questions
 from tests.database.gate.conftest import Asker
@@ -84,3 +85,12 @@ def test_questions_of_the_shop_are_answered_in_plain_sql(shop: Asker) -> None:
         if columns(cursor) != told:
             failed.append((question.sql, columns(cursor), told))
     assert failed == []
+
+
+def test_with_queries_that_name_each_other_twice_come_to_an_end(shop: Asker) -> None:
+    """Each of them is two of the one before, so that 2 ** 40 columns would have to be looked at."""
+    named = ["q0 AS (SELECT customer_id AS c FROM shop.customer)"]
+    named += [f"q{n} AS (SELECT c FROM q{n - 1} UNION ALL SELECT c FROM q{n - 1})" for n in range(1, 41)]
+    with pytest.raises(psycopg.Error) as error:
+        shop.plain(f"WITH {', '.join(named)} SELECT count(*) FROM (SELECT c FROM q40 GROUP BY c) x")
+    assert str(error.value.sqlstate).startswith("DP")
