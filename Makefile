@@ -10,6 +10,7 @@ REPORT ?= build/report.html
 PYTEST_ARGS ?=
 PGLAST ?= 5 6 7 8
 SUITE ?= trixie
+DEBIAN ?= bookworm
 CHROOTS ?= build/chroots
 ON ?= test
 # a process per core, each with a cluster of its own
@@ -30,7 +31,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help installcheck wheelhouse demo test up down reset psql dsn report build install uninstall lint unit corpus database clients clients-more clients-lock statistical \
-        attack-tests attacks bench bench-peers bench-soak crash-loop fuzz compilecheck printcheck updatecheck test-on smoke-on smoke reference plots docs imagecheck lock clean \
+        attack-tests attacks bench bench-peers bench-soak crash-loop fuzz compilecheck printcheck updatecheck package packagecheck test-more test-on smoke-on smoke reference plots docs imagecheck lock clean \
         server-packages test-packages
 
 help:  ## list every target
@@ -81,6 +82,10 @@ installcheck: build  ## the extension's own test in a server that runs, found as
 
 wheelhouse: server-packages  ## fetch the dependencies to build/wheels; make install WHEELS=build/wheels needs no registry then
 	@python3 dev/install.py wheels
+
+package: wheelhouse  ## build the Debian package postgresql-NN-discreet into build/packages
+	@dev/setup packages
+	@dev/package build -b
 
 server-packages:
 	@dev/setup server
@@ -140,6 +145,12 @@ printcheck: test-packages  ## the printer of SQL with the grammars of later Post
 	    && echo "pglast $$version" && $$folder/bin/pytest --noconftest tests/unit/core/test_printing.py $(PYTEST_ARGS) \
 	    || exit 1; done
 
+packagecheck: package  ## the Debian package: lintian; installed, tested and purged (in a chroot: make test-on ON=packagecheck)
+	@dev/package check
+
+test-more: test-packages install  ## PostgreSQL's own regression and isolation suites, with and without discreet (SOURCES=folder of its sources)
+	@$(VENV)/python -m bench.suite $(or $(SOURCES),$(error Please give SOURCES=folder: apt-get source postgresql-NN makes it))
+
 compilecheck: server-packages  ## the C module against headers of another PostgreSQL: make compilecheck HEADERS=/path/to/include/server
 	@for file in extension/*.c; do $(CC) -fsyntax-only -Wall -Werror -I$(HEADERS) -I$$($(PG_CONFIG) --includedir) \
 	    $$file || exit 1; done; echo "The C module compiles with $(HEADERS)"
@@ -175,8 +186,8 @@ docs:  ## the documentation as a site with search, in build/site/html
 	    && build/site/venv/bin/pip install -q --disable-pip-version-check --require-hashes -r dev/site/requirements.lock; }
 	@NO_MKDOCS_2_WARNING=1 build/site/venv/bin/python dev/site/make.py
 
-imagecheck:  ## build the image without Docker, on a base of its own, and ask its server a question (docker/check)
-	@$(SUDO) docker/check
+imagecheck:  ## build the image without Docker, on a base of its own, and ask its server a question (DEBIAN=trixie, forky)
+	@$(SUDO) env DEBIAN='$(DEBIAN)' docker/check
 
 lock: test-packages  ## compile the lock files anew
 	@compile() { $(VENV)/pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url \

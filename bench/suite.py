@@ -1,8 +1,9 @@
-"""`python -m bench.suite SOURCE`: PostgreSQL's own regression suite with and without the extension, in one run.
+"""`python -m bench.suite SOURCES`: PostgreSQL's own regression and isolation suites, with and without discreet.
 
-SOURCE is src/test/regress of the sources of the PostgreSQL that is installed, as `apt-get source postgresql-15` unpacks
-them. None of the suite's tables is protected, so all that the extension adds is overhead. What the server's processes
-have worked is compared: others on the machine take none of it.
+SOURCES is the tree of the PostgreSQL that is installed, as `apt-get source postgresql-15` unpacks it. The suites run
+without the library, and in three ways with it. What they print must be the same, but for the tests in EXPLAINED; what
+the server's processes have worked is compared: others on the machine take none of it. `--only regress`, or
+`--only isolation`, runs one of them. Outputs that differ go to build/suite.
 """
 
 from __future__ import annotations
@@ -13,23 +14,64 @@ import pwd
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev.cluster import Cluster, throw_away
+from dev.cluster import ROOT, Cluster, throw_away
 from dev.postgresql import pg_config
 
 MOST = 1.05
-# what pg_regress creates in the database of the suite
-WAYS: dict[str, tuple[str, ...]] = {"with the library": (), "with the extension": ("plpython3u", "discreet")}
+# with an analyst who has a budget, so that every statement is looked at
+TABLES = """
+    SET client_min_messages = warning;
+    CREATE SCHEMA kept;
+    CREATE TABLE kept.person (id int PRIMARY KEY, name text, salary int);
+    INSERT INTO kept.person SELECT n, 'name ' || n, n FROM generate_series(1, 100) n;
+    SELECT discreet.protect('kept.person', 'id', epsilon => 1);
+    CREATE ROLE suite_analyst IN ROLE discreet_analyst;
+    SELECT discreet.grant_budget('kept.person', 'suite_analyst', 1);
+    CREATE TABLE kept.ship (name text PRIMARY KEY, cargo text);
+    SELECT discreet.mls_define(ARRAY['U', 'S']);
+    SELECT discreet.mls_table('kept.ship', ARRAY['name']);
+"""
+
+
+@dataclass(frozen=True)
+class Way:
+    libraries: str = "discreet"
+    extensions: tuple[str, ...] = ()
+    tables: str = ""
+
+
+EXTENSIONS = ("plpython3u", "discreet")
+WITHOUT = Way("")
+WAYS = {
+    "with the library": Way(),
+    "with the extension": Way(extensions=EXTENSIONS),
+    "with a protected and a multilevel table": Way(extensions=EXTENSIONS, tables=TABLES),
+}
+SCHEDULES = {"regress": "parallel_schedule", "isolation": "isolation_schedule"}
+# tests that list what is in the catalog, where discreet is in the database, and what they find of it
+EXPLAINED = {
+    "event_trigger": "lists event triggers: discreet has one, which loads the library",
+    "opr_sanity": "lists functions, of which discreet has definer's ones and others that PostgreSQL's own never are",
+    "type_sanity": "lists types and columns, of which discreet has some that are stored or named unlike PostgreSQL's",
+}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the server worked, in seconds, and the tests whose output is not what PostgreSQL expects."""
+    """What the server worked, in seconds, and what each test printed that PostgreSQL does not expect."""
 
     worked: float
-    differing: set[str]
+    differing: dict[str, str]
+
+    def against(self, other: Outcome) -> dict[str, str]:
+        """What tests print otherwise than there."""
+        names = sorted({*self.differing, *other.differing})
+        return {name: self.differing.get(name, "as expected\n") for name in names
+                if self.differing.get(name) != other.differing.get(name)}  # fmt: skip
 
 
 def worked(cluster: Cluster) -> float:
@@ -42,19 +84,37 @@ def worked(cluster: Cluster) -> float:
 def put_down(source: Path, place: Path, user: str) -> None:
     """The suite with its functions in C, where the server's user can write."""
     shutil.copytree(source, place)
-    include = pg_config("--includedir-server")
-    library = str(place / "regress.so")
-    subprocess.run(["cc", "-shared", "-fPIC", "-I", include, "-o", library, str(place / "regress.c")], check=True)
+    if (place / "regress.c").exists():
+        for module in ("autoinc.so", "refint.so"):
+            shutil.copy(Path(pg_config("--pkglibdir")) / module, place)
+        include = pg_config("--includedir-server")
+        library = str(place / "regress.so")
+        subprocess.run(["cc", "-shared", "-fPIC", "-I", include, "-o", library, str(place / "regress.c")], check=True)
     account = pwd.getpwnam(user)
     for path in (place, *place.rglob("*")):
         os.chown(path, account.pw_uid, account.pw_gid)
 
 
-def run(source: Path, libraries: str, extensions: tuple[str, ...]) -> Outcome:
-    with throw_away(shared_preload_libraries=libraries, fsync="off") as cluster:
-        place = cluster.folder / "regress"
-        put_down(source, place, cluster.user)
-        program = Path(pg_config("--pgxs")).parents[1] / "test" / "regress" / "pg_regress"
+def differences(place: Path) -> dict[str, str]:
+    """The changed lines of each test, from the file in which the suite collects them."""
+    file = place / "regression.diffs"
+    found: dict[str, str] = {}
+    for part in re.split(
+        r"^diff (?=\S)", file.read_text(errors="replace") if file.exists() else "", flags=re.MULTILINE
+    )[1:]:
+        header, _, lines = part.partition("\n")
+        found[Path(header.split()[-1]).stem] = "\n".join(
+            line for line in lines.splitlines() if not line.startswith(("---", "+++", "@@"))
+        )
+    return found
+
+
+def run(suite: str, sources: Path, way: Way) -> Outcome:
+    with throw_away(shared_preload_libraries=way.libraries, fsync="off") as cluster:
+        place = cluster.folder / suite
+        put_down(sources / "src" / "test" / suite, place, cluster.user)
+        programs = Path(pg_config("--pgxs")).parents[1] / "test" / suite
+        program = programs / ("pg_regress" if suite == "regress" else "pg_isolation_regress")
         options = {
             "inputdir": place,
             "outputdir": place,
@@ -63,6 +123,7 @@ def run(source: Path, libraries: str, extensions: tuple[str, ...]) -> Outcome:
             "host": cluster.socket,
             "port": cluster.port,
             "user": "postgres",
+            "dbname": "regression",
             "max-connections": 10,
         }
         command = [str(program), *(f"--{name}={value}" for name, value in options.items())]
@@ -70,30 +131,56 @@ def run(source: Path, libraries: str, extensions: tuple[str, ...]) -> Outcome:
             command = ["runuser", "-u", cluster.user, "--", *command]
         # the database first, with the extension: that it is created there is no part of the suite
         (place / "nothing").touch()
-        created = [*command, f"--schedule={place / 'nothing'}", *(f"--load-extension={name}" for name in extensions)]
-        subprocess.run(created, capture_output=True, cwd=place, check=True)
+        loaded = [f"--load-extension={name}" for name in way.extensions]
+        subprocess.run(
+            [*command, f"--schedule={place / 'nothing'}", *loaded], capture_output=True, cwd=place, check=True
+        )
+        if way.tables:
+            cluster.sql(way.tables, "regression")
         before = worked(cluster)
-        suite = [*command, f"--schedule={place / 'parallel_schedule'}", "--use-existing"]
-        done = subprocess.run(suite, capture_output=True, text=True, cwd=place)
+        schedule = f"--schedule={place / SCHEDULES[suite]}"
+        done = subprocess.run([*command, schedule, "--use-existing"], capture_output=True, text=True, cwd=place)
         spent = worked(cluster) - before
         if not re.search(r"All \d+ tests passed|\d+ of \d+ tests", done.stdout):
             raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
-        return Outcome(spent, set(re.findall(r"^(?:test)?\s+(\S+)\s+\.\.\. FAILED", done.stdout, re.MULTILINE)))
+        return Outcome(spent, differences(place))
+
+
+def compare(suite: str, sources: Path) -> bool:
+    """Prints a line for each way; whether all of them print the same within the time."""
+    good = True
+    native = run(suite, sources, WITHOUT)
+    for name, way in WAYS.items():
+        outcome = run(suite, sources, way)
+        ratio = outcome.worked / native.worked
+        others = outcome.against(native)
+        unexplained = others.keys() - (EXPLAINED.keys() if way.extensions else set())
+        good &= ratio <= MOST and not unexplained
+        quick = "yes" if ratio <= MOST else "no"
+        print(
+            f"{suite} {name}: {native.worked:.1f} s without, {outcome.worked:.1f} s with it, {ratio:.3f} <= {MOST}:"
+            f" {quick}; catalog listings that differ: {', '.join(sorted(others.keys() - unexplained)) or 'none'};"
+            f" other outputs that differ: {', '.join(sorted(unexplained)) or 'none'}",
+            flush=True,
+        )
+        folder = ROOT / "build" / "suite" / suite / name.replace(" ", "-")
+        shutil.rmtree(folder, ignore_errors=True)
+        for test, lines in others.items():
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{test}.diff").write_text(
+                f"without:\n{native.differing.get(test, 'as expected')}\n\nwith:\n{lines}\n"
+            )
+    return good
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.suite", description=__doc__)
-    parser.add_argument("source", type=Path)
-    source = parser.parse_args().source.resolve()
-    native = run(source, "", ())
-    for way, extensions in WAYS.items():
-        outcome = run(source, "discreet", extensions)
-        value = outcome.worked / native.worked
-        print(f"PostgreSQL's regression suite {way}; native: without the library", end="  ")
-        print(
-            f"{native.worked:.1f} s  {outcome.worked:.1f} s  {value:.3f}  <= {MOST}  {'yes' if value <= MOST else 'no'}"
-        )
-        print(f"  tests with another outcome than without: {sorted(outcome.differing ^ native.differing)}", flush=True)
+    parser.add_argument("sources", type=Path)
+    parser.add_argument("--only", choices=SCHEDULES)
+    given = parser.parse_args()
+    suites = [given.only] if given.only else list(SCHEDULES)
+    good = [compare(suite, given.sources.resolve()) for suite in suites]
+    sys.exit(0 if all(good) else 1)
 
 
 if __name__ == "__main__":

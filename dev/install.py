@@ -88,7 +88,8 @@ def install_dependencies(folder: Path, python: str) -> None:
 
 
 def slim(folder: Path) -> None:
-    """Drops what a server never imports: the tests of the dependencies, and the symbols of OpenDP's library."""
+    """Drops what a server never imports: programs and tests of the dependencies, symbols of OpenDP's library."""
+    shutil.rmtree(folder / "bin", ignore_errors=True)
     for tests in sorted(folder.glob("**/tests")):
         if tests.relative_to(folder).parts[0] in ("numpy", "scipy", "greenlet"):
             shutil.rmtree(tests, ignore_errors=True)
