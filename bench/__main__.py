@@ -21,6 +21,7 @@ from bench import (
     local,
     mls,
     mls_versions,
+    noise,
     periods,
     personal,
     release,
@@ -57,6 +58,7 @@ FEATURES = {
         "Multilevel tables with several versions", mls_versions.load, (mls_versions.reads, mls_versions.writes)
     ),
     "periods": Feature("Budgets of periods", periods.load, (periods.dashboards,)),
+    "noise": Feature("Noise of several numbers", noise.load, (noise.several_sums, noise.rollup)),
     "personal": Feature(
         "Personal budgets", personal.load, (personal.everybody, personal.size, personal.wasteful_global_budget)
     ),

@@ -19,6 +19,7 @@ from tests.databases import Connection, Row
 from discreet.core.errors import DiscreetError
 from discreet.dp.additive import AdditiveNoise
 from discreet.dp.choice import ExponentialChoice
+from discreet.dp.joint import JointNoise, JointPart
 from discreet.dp.price import Price
 from discreet.dp.threshold import ThresholdedRelease
 from discreet.gate.constants import with_constants
@@ -48,6 +49,8 @@ def without_noise() -> Iterator[None]:
     with (
         mock.patch.object(AdditiveNoise, "draw", lambda self, how_many: [0] * how_many),
         mock.patch.object(AdditiveNoise, "spread", Fraction(1, 10**9)),
+        mock.patch.object(JointNoise, "draw", lambda self, how_many: [(0,) * self.numbers] * how_many),
+        mock.patch.object(JointPart, "spread", Fraction(1, 10**9)),
         mock.patch.object(ExponentialChoice, "release_many", best),
         mock.patch.object(ThresholdedRelease, "threshold", 1),
     ):

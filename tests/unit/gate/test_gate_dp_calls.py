@@ -174,7 +174,7 @@ def test_noise_follows_the_own_epsilon_and_the_reach_of_a_person() -> None:
     """Scale = groups · rows / epsilon."""
     plan, terms = priced(VISITS.format("ward, dp_count(cost, 0.5)") + " GROUP BY ward")
     (measurement,) = plan.measurements
-    assert 30 <= terms.noise(measurement).scale < Fraction(30 * (2**40 + 1), 2**40)
+    assert 30 <= terms.noise(measurement).spread < Fraction(30 * (2**40 + 1), 2**40)
 
 
 @pytest.mark.parametrize("name", ["discreet.count", "discreet.sum", "pg_catalog.dp_sum", "public.dp_sum", "a.b.dp_sum"])

@@ -118,16 +118,58 @@ def test_one_person_reaches_as_many_groups_and_rows_as_the_policy_says(sql: str,
 
 
 def test_laplace_noise_is_calibrated_to_all_groups_together() -> None:
-    """Scale = groups · rows / (epsilon / measurements)."""
+    """Scale = groups · rows / epsilon."""
     count = Measurement(Quantity.ROWS, Subject())
-    assert 30 <= terms(VISITS).noise(count).scale < Fraction(30 * (2**40 + 1), 2**40)
-    assert 60 <= terms(VISITS, neighbours="bounded").noise(count).scale < 61
+    one = "SELECT ward, count(*) FROM clinic.visit GROUP BY ward"
+    assert 15 <= terms(one).noise(count).spread < Fraction(15 * (2**40 + 1), 2**40)
+    assert 30 <= terms(one, neighbours="bounded").noise(count).spread < 31
+
+
+def test_joint_noise_is_calibrated_to_all_groups_together() -> None:
+    """Scale = groups · rows / epsilon, for all measurements; of two, the variance is that of twice √2 times less."""
+    count = Measurement(Quantity.ROWS, Subject())
+    for neighbours, most in (("unbounded", 15), ("bounded", 30)):
+        found = terms(VISITS, neighbours=neighbours)
+        ((members, noise),) = found.together
+        assert count in members
+        assert noise.widths[members.index(count)] == (10 if neighbours == "bounded" else 5)
+        assert 1 - Fraction(1, 2**17) < noise.epsilon_at(Fraction(3), found.reach) <= 1
+        assert float(found.noise(count).spread) == pytest.approx(most * 2**0.5, rel=1e-4)
+
+
+def test_measurements_that_reach_groups_differently_have_noise_of_their_own() -> None:
+    """Seven rows in three groups: a person counts three times among people, and 7/5 times as five rows."""
+    found = terms("SELECT ward, count(*), count(DISTINCT patient_id) FROM clinic.visit GROUP BY ward", max_total_rows=7)
+    assert (found.touched(COUNT), found.touched(PEOPLE)) == (Fraction(7, 5), 3)
+    assert found.together == []
+    assert terms(VISITS, max_total_rows=7).together == []
+    assert len(terms(VISITS, max_total_rows=14).together) == 1
+
+
+def test_distinct_values_of_several_groups_have_noise_of_their_own() -> None:
+    """The statement that reads them may choose other groups of a person than that for sums."""
+    selected = "count(*), sum(cost), count(DISTINCT ward) FROM clinic.visit"
+    ((members, _),) = terms(f"SELECT ward, {selected} GROUP BY ward").together
+    assert [m.quantity for m in members] == [Quantity.ROWS, Quantity.TOTAL]
+    ((members, _),) = terms(f"SELECT {selected}").together
+    assert len(members) == 3
+
+
+def test_which_unknown_groups_are_shown_is_decided_by_noise_of_its_own() -> None:
+    found = terms("SELECT zip, count(salary), sum(salary) FROM hr.employee GROUP BY zip")
+    ((members, _),) = found.together
+    assert PEOPLE in found.measured
+    assert PEOPLE not in members
+
+
+def test_under_zcdp_noise_is_gaussian_for_each() -> None:
+    assert terms(VISITS, "zcdp").together == []
 
 
 def test_gaussian_noise_is_calibrated_to_the_root_of_the_groups() -> None:
     """Variance = groups · rows² / (2 rho / measurements)."""
     count = Measurement(Quantity.ROWS, Subject())
-    assert abs(float(terms(VISITS, "zcdp").noise(count).scale) ** 2 - 3 * 25) < 1e-6
+    assert abs(float(terms(VISITS, "zcdp").noise(count).spread) ** 2 - 3 * 25) < 1e-6
 
 
 @pytest.mark.parametrize("quantity", [Quantity.TOTAL, Quantity.CENTRED])
@@ -137,7 +179,7 @@ def test_under_bounded_neighbours_a_sum_may_change_twice_in_one_group(quantity: 
     measured = Measurement(quantity, Subject("x", None, grid))  # type: ignore[arg-type]
     found = terms("SELECT sum(salary) FROM hr.employee", "zcdp", "bounded").noise(measured)
     changed = abs(contribution(quantity, grid, [100], 1) - contribution(quantity, grid, [-100], 1))
-    assert float(found.scale) ** 2 >= changed**2 / 2  # rho 1 = change² / (2 variance)
+    assert float(found.spread) ** 2 >= changed**2 / 2  # rho 1 = change² / (2 variance)
 
 
 def test_under_bounded_neighbours_the_loss_of_a_bin_changes_twice() -> None:

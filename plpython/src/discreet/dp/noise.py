@@ -1,4 +1,4 @@
-"""The only door to randomness: OpenDP's samplers, exact on integers, fed by the system's entropy.
+"""The only door to randomness: OpenDP's samplers, exact on integers, and uniform integers, fed by the system's entropy.
 
 OpenDP takes a tenth of a second to import, so it is imported when the first noise is drawn. A measurement
 is kept for each scale: the final function of an aggregate runs once for every group. A call of OpenDP costs as
@@ -24,6 +24,8 @@ AT_ONCE = 1000
 KEPT = 64
 # draws of each scale that are drawn at once where fewer are wanted: at first, and where they are wanted often
 RESERVE, MOST_RESERVED = 32, 256
+# bytes of entropy
+READ_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,33 @@ class NoisyChoice:
     def draw(self, losses: Sequence[int]) -> int:
         """The index chosen."""
         return int(self.measurement(list(losses)))
+
+
+class Entropy:
+    """Bytes of the system's entropy, read some thousand at once, each of which is given out once."""
+
+    def __init__(self) -> None:
+        self._bytes, self._next, self._process = b"", 0, 0
+
+    def take(self, how_many: int) -> bytes:
+        first, self._next = self._next, self._next + how_many
+        if self._next > len(self._bytes) or self._process != os.getpid():  # a forked process has bytes of its own
+            self._bytes = os.urandom(max(how_many, READ_AT_ONCE))
+            first, self._next, self._process = 0, how_many, os.getpid()
+        return self._bytes[first : self._next]
+
+
+ENTROPY = Entropy()
+
+
+def whole_below(limit: int) -> int:
+    """A whole number from 0 to limit - 1, each as likely: those of so many bits are drawn until one is below."""
+    bits = (limit - 1).bit_length()
+    size = (bits + 7) // 8
+    while True:
+        found = int.from_bytes(ENTROPY.take(size)) >> (8 * size - bits)
+        if found < limit:
+            return found
 
 
 @lru_cache(maxsize=KEPT)

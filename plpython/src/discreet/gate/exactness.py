@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
-from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace
+from discreet.dp.combined import CombinedNoise
 from discreet.dp.exact import decimal_above
 from discreet.dp.mode import ModeChoice
 from discreet.dp.price import Accounting
@@ -35,7 +35,7 @@ from discreet.gate.plan import Plan
 from discreet.gate.printer import printed
 from discreet.gate.propagation import TYPES, Dependence, NumberType
 from discreet.gate.spans import span_text
-from discreet.gate.terms import Terms
+from discreet.gate.terms import Noise, Terms
 from discreet.gate.tree import Expression
 
 MISSED = Fraction(5, 100)
@@ -43,6 +43,7 @@ MISSED = Fraction(5, 100)
 ROUNDED = Fraction(1, 2000)
 MADE_OF_MARGINS = "made of several noisy numbers: comes with the answer"
 ADDITIVE = {Accounting.PURE: "discrete Laplace", Accounting.ZCDP: "discrete Gaussian"}
+JOINT = "joint noise (K-norm)"
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def widths_of(aggregates: Sequence[Aggregate], terms: Terms, missed: Fraction, m
     """
     added = [measurement for measurement in numbers_in(aggregates) if measurement.bins is None]
     level = 1 - missed / max(len(added) + more, 1)
-    return {measurement: half_width(terms.noise(measurement), level) for measurement in added}
+    return {measurement: half_width(terms.stated_noise(measurement), level) for measurement in added}
 
 
 def bound_of(error: Dependence, aggregates: Sequence[Aggregate], terms: Terms) -> Bound:
@@ -212,11 +213,11 @@ def sampled_bound(
 
 def scaled_width(terms: Terms, measurement: Measurement, sample: PoissonSample, missed: Fraction) -> int:
     """That of the noise, scaled to all people; scaling rounds."""
-    return sample.scaled(half_width(terms.noise(measurement), 1 - missed)) + 2
+    return sample.scaled(half_width(terms.stated_noise(measurement), 1 - missed)) + 2
 
 
 @lru_cache(maxsize=64)
-def half_width(noise: DiscreteLaplace | DiscreteGaussian, level: Fraction) -> int:
+def half_width(noise: Noise | CombinedNoise, level: Fraction) -> int:
     """Kept: adding up the weights of a Gaussian takes milliseconds, and many columns want the same."""
     return noise.half_width(level)
 
@@ -235,7 +236,7 @@ def off_by(aggregate: Aggregate, widths: Mapping[Measurement, int], terms: Terms
     grid, last = aggregate.grid, aggregate.measurements[-1]
     assert grid is not None
     shown = Fraction(1, 2) if TYPES.get(aggregate.result_type) is NumberType.WHOLE else Fraction(0)
-    rounded = terms.noise(last).spread * ROUNDED
+    rounded = terms.stated_noise(last).spread * ROUNDED
     if aggregate.kind == "sum":
         return (widths[last] + rounded) * grid.step + shown
     # half the centred sum, plus half of lower + upper for each value
@@ -254,7 +255,7 @@ def average_off_by(aggregate: Aggregate, widths: Mapping[Measurement, int], term
     count, centred = aggregate.measurements
     grid = aggregate.grid
     assert grid is not None
-    rounded = terms.noise(centred).spread * ROUNDED
+    rounded = terms.stated_noise(centred).spread * ROUNDED
     return (widths[centred] + grid.width * widths[count] + rounded) * grid.step / 2, grid.width * grid.step
 
 
@@ -268,7 +269,7 @@ def chosen_bound(aggregate: Aggregate, terms: Terms) -> Bound:
     """Of what is decided or chosen by a number of rows: how many rows more another choice would need, or have."""
     (measurement, *_) = aggregate.measurements
     if aggregate.kind in DECISIONS:
-        rows = half_width(terms.noise(measurement), 1 - MISSED)
+        rows = half_width(terms.stated_noise(measurement), 1 - MISSED)
         return Bound(
             Fraction(rows), rows=f"told apart from its opposite, with 95 %, where more than {rows} rows decide"
         )
@@ -344,7 +345,7 @@ def in_words(half_width: str, unit: str | None) -> str:
 @kept_with_plan
 def exactness(plan: Plan, terms: Sequence[Terms]) -> list[Exactness]:
     """Of every column; `terms` are those of the grouping sets, of which the one with most noise counts."""
-    noisiest = max(terms, key=lambda some: some.reach)
+    noisiest = max(terms, key=lambda some: (some.reach, 0 if some.price is None else -some.price.amount))
     return [
         Exactness(column, "post-processing", why=MADE_OF_MARGINS)
         if place in plan.margin_places
@@ -377,12 +378,16 @@ def of_column(column: str, part: Dependence, plan: Plan, terms: Terms) -> Exactn
 
 
 def mechanism_of(aggregate: Aggregate, terms: Terms) -> str:
-    chosen = aggregate.measurements[0].quantity is Quantity.QUANTILE
-    return "exponential choice" if chosen else ADDITIVE[Accounting(terms.accounting)]
+    if aggregate.measurements[0].quantity is Quantity.QUANTILE:
+        return "exponential choice"
+    parts = [terms.joint_part(measurement) for measurement in aggregate.measurements]
+    return JOINT if any(part is not None for part in parts) else ADDITIVE[Accounting(terms.accounting)]
 
 
 def scale_of(part: Dependence, plan: Plan, terms: Terms) -> Fraction | None:
-    """The scale of the noise in the unit of the column; there is one where it is made of one noisy number."""
+    """The scale of the noise in the unit of the column, of joint noise that of Laplace noise with its variance; there
+    is one where it is made of one noisy number.
+    """
     if len(part.weights) != 1:
         return None
     ((number, weight),) = part.weights
@@ -390,7 +395,7 @@ def scale_of(part: Dependence, plan: Plan, terms: Terms) -> Fraction | None:
     if aggregate.kind not in ("count", "sum"):
         return None
     (measurement,) = aggregate.measurements
-    scale = weight * unit(measurement) * terms.noise(measurement).spread
+    scale = weight * unit(measurement) * terms.stated_noise(measurement).spread
     return scale if terms.sample is None else scale / terms.sample.rate
 
 

@@ -10,8 +10,10 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
+from discreet.dp.combined import CombinedNoise
 from discreet.dp.estimate import Kind, assemble
 from discreet.dp.exact import decimal_above, decimal_below, readable, readable_places, sqrt_above
+from discreet.dp.joint import JointNoise, JointPart
 from discreet.dp.noise import AT_ONCE
 from discreet.gate import pairs
 from discreet.gate.aggregates import Aggregate
@@ -47,6 +49,7 @@ MOST_GROUPS = 10_000
 MOST_CANDIDATES = 10_000_000
 MOST_NUMBERS = 500_000
 EPOCH = datetime(1970, 1, 1)
+LEAST_COUNT = 2**63 - 1
 BITS = {"int8": 64, "bigint": 64, "integer": 32, "smallint": 16}
 LAST_REAL, LEAST_REAL = Decimal("3.4e38"), Decimal("1.2e-38")
 
@@ -128,13 +131,18 @@ def combined(plan: Plan, keys: tuple[int, ...], texts: Mapping[int, Sequence[str
 class Draws:
     """The noise of a question about known groups, which may be drawn before their rows are read: it depends on none.
 
-    Each draw is given out once.
+    Each draw is given out once; measurements that have joint noise are drawn together.
     """
 
     def __init__(self, plan: Plan, terms: Terms, known: Sequence[Group] | None) -> None:
         self._groups = 0 if known is None else len(known)
         added = [] if known is None else [m for m in plan.measurements if m.quantity is not Quantity.QUANTILE]
-        self._noises = {measurement: terms.noise(measurement) for measurement in added}
+        self._families: list[tuple[tuple[Measurement, ...], Noise | JointNoise]] = []
+        for measurement in added:
+            noise = terms.noise(measurement)
+            if not isinstance(noise, JointPart):
+                self._families.append(((measurement,), noise))
+        self._families += [] if known is None else terms.together
         self._drawn: dict[Measurement, list[int]] = {measurement: [] for measurement in added}
 
     @property
@@ -143,15 +151,28 @@ class Draws:
 
     def draw_some(self) -> None:
         """Draws a part of what is missing."""
-        for measurement, drawn in self._drawn.items():
-            if len(drawn) < self._groups:
-                drawn += self._noises[measurement].draw(min(AT_ONCE, self._groups - len(drawn)))
+        for members, noise in self._families:
+            done = len(self._drawn.get(members[0], ()))
+            if members[0] in self._drawn and done < self._groups:
+                self._draw(members, noise, min(max(AT_ONCE // len(members), 1), self._groups - done))
                 return
+
+    def _draw(self, members: tuple[Measurement, ...], noise: Noise | JointNoise, how_many: int) -> None:
+        if isinstance(noise, JointNoise):
+            vectors = noise.draw(how_many)
+            for place, member in enumerate(members):
+                self._drawn[member] += [vector[place] for vector in vectors]
+        else:
+            assert not isinstance(noise, JointPart)
+            self._drawn[members[0]] += noise.draw(how_many)
 
     def taken(self, measurement: Measurement) -> list[int]:
         """All draws of a measurement, one for each group."""
-        drawn = self._drawn.pop(measurement)
-        return drawn + self._noises[measurement].draw(self._groups - len(drawn))
+        members, noise = next(family for family in self._families if measurement in family[0])
+        missing = self._groups - len(self._drawn[measurement])
+        if missing:
+            self._draw(members, noise, missing)
+        return self._drawn.pop(measurement)
 
 
 Released = dict[Measurement, dict[Group, int]]
@@ -176,6 +197,7 @@ def release(
         groups = list(released[PEOPLE])
     else:
         groups = known
+    draws = Draws(plan, terms, groups) if draws is None or known is None else draws
     for measurement in plan.measurements:
         if measurement.quantity is Quantity.QUANTILE:
             chosen = chosen_bins(measurement, terms, groups, found.get(measurement, {}))
@@ -183,8 +205,7 @@ def release(
         elif measurement not in released:
             totals, noise = found.get(measurement, {}), terms.noise(measurement)
             exact = [total for total in (totals.get(group, 0) for group in groups) if isinstance(total, int)]
-            drawn = noise.draw(len(exact)) if draws is None or known is None else draws.taken(measurement)
-            released[measurement] = dict(zip(groups, noise.added(exact, drawn), strict=True))
+            released[measurement] = dict(zip(groups, noise.added(exact, draws.taken(measurement)), strict=True))
     return released
 
 
@@ -210,7 +231,9 @@ def assembled(
     alias = Measurement(Quantity.ROWS, Subject())
     if alias not in released and PEOPLE in released:
         released = released | {alias: released[PEOPLE]}
-        terms = replace(terms, paid=(*terms.paid, (alias, terms.price_of(PEOPLE))))
+        part = terms.joint_part(PEOPLE)
+        drawn = terms.drawn if part is None else (*terms.drawn, (alias, part))
+        terms = replace(terms, paid=(*terms.paid, (alias, terms.price_of(PEOPLE))), drawn=drawn)
     columns: list[Sequence[object]] = [[group[key] for group in groups] for key in range(len(plan.grouping.keys))]
     every: dict[int, list[tuple[int, ...]]] = {}
     for number, aggregate in enumerate(plan.aggregates):
@@ -220,11 +243,14 @@ def assembled(
             columns.append([quantile(aggregate, chosen) for chosen in parts[0]])
             continue
         if aggregate.kind in DECISIONS:
-            columns.append(decided(aggregate, parts[0], terms.noise(aggregate.measurements[0])))
+            columns.append(decided(aggregate, parts[0], terms.stated_noise(aggregate.measurements[0])))
             continue
-        spreads = tuple(terms.noise(m).spread for m in aggregate.measurements)
+        noises = [terms.stated_noise(measurement) for measurement in aggregate.measurements]
+        spreads = tuple(noise.spread for noise in noises)
+        # a count that adds up to others does so below 0 too
+        least = -LEAST_COUNT if isinstance(noises[0], CombinedNoise) else 0
         columns.append(
-            whole_numbers(aggregate, parts[0], spreads)
+            whole_numbers(aggregate, parts[0], spreads, least)
             or [shown(aggregate, put_together(aggregate, some, spreads)) for some in zip(*parts, strict=True)]
         )
     bounds = bounds_of_errors(plan, [terms])
@@ -257,13 +283,18 @@ def in_order(group: Group) -> tuple[tuple[bool, str], ...]:
     return tuple(map(key_order, group))
 
 
-def whole_numbers(aggregate: Aggregate, noisy: list[int], spreads: tuple[Fraction, ...]) -> list[str] | None:
-    """Counts, and sums that are shown without a fraction: what put_together() and shown() give, for all at once."""
+def whole_numbers(
+    aggregate: Aggregate, noisy: list[int], spreads: tuple[Fraction, ...], least: int = 0
+) -> list[str] | None:
+    """Counts, and sums that are shown without a fraction: what put_together() and shown() give, for all at once.
+
+    `least`: a count is not shown below it.
+    """
     last = 2 ** (BITS.get(aggregate.result_type, 1) - 1) - 1
     if last == 0:
         return None
     if aggregate.kind == "count":
-        return [str(min(max(number, 0), last)) for number in noisy]
+        return [str(min(max(number, least), last)) for number in noisy]
     if aggregate.kind != "sum" or aggregate.grid is None or readable_places(spreads[0] * aggregate.grid.step):
         return None
     up, down = aggregate.grid.step.as_integer_ratio()
@@ -380,7 +411,9 @@ def noise_of_rows(aggregate: Aggregate, parts: Sequence[tuple[int, ...]], terms:
     if aggregate.kind not in ADDED:
         return [None] * len(parts)
     scales = noise_scales(aggregate, terms)
-    if any(terms.noise(m).shift for m in aggregate.measurements):  # of rounding to a lattice it says nothing
+    noises = [terms.stated_noise(measurement) for measurement in aggregate.measurements]
+    # of rounding to a lattice it says nothing, nor of numbers that were estimated together
+    if any(isinstance(noise, CombinedNoise) or noise.shift for noise in noises):
         return [None] * len(parts)
     squares = decimal_above(sum((scale**2 for scale in scales), Fraction(0)))
     told = ",".join(format(one, "f") for one in (squares, decimal_above(max(scales))))
@@ -389,7 +422,7 @@ def noise_of_rows(aggregate: Aggregate, parts: Sequence[tuple[int, ...]], terms:
 
 def noise_scales(aggregate: Aggregate, terms: Terms) -> list[Fraction]:
     """Of each measurement, in the unit of the aggregate."""
-    spreads = [terms.noise(measurement).spread for measurement in aggregate.measurements]
+    spreads = [terms.stated_noise(measurement).spread for measurement in aggregate.measurements]
     if aggregate.kind == "count":
         return spreads
     grid = aggregate.grid
@@ -414,7 +447,7 @@ def integer(total: int | Mapping[int, int]) -> int:
     return total
 
 
-def decided(aggregate: Aggregate, noisy: list[int], noise: Noise) -> list[bool]:
+def decided(aggregate: Aggregate, noisy: list[int], noise: Noise | CombinedNoise) -> list[bool]:
     """bool_or: whether more rows are true than noise alone would show in 19 of 20 cases; bool_and: or are false."""
     bound = half_width(noise, 1 - MISSED)
     return [(number > bound) is (aggregate.kind == "bool_or") for number in noisy]

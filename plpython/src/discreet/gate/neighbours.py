@@ -64,6 +64,21 @@ def excess(asked: Plan, here: Totals, there: Totals) -> list[str]:
         if sum(moved.values()) > in_all:
             findings.append(f"{measurement} moved by {sum(moved.values())} in all groups, not {in_all}")
         findings += [f"{measurement} moved by {by} in {group}, not {most}" for group, by in moved.items() if by > most]
+    return findings + together_moved(terms, here, there)
+
+
+def together_moved(terms: Terms, here: Totals, there: Totals) -> list[str]:
+    """What moves further than the precondition of joint noise says (dp/joint.py)."""
+    findings = []
+    for members, noise in terms.together:
+        parts: dict[Group, Fraction] = {}
+        for measurement, width in zip(members, noise.widths, strict=True):
+            for group, by in numbers_moved(here.numbers[measurement], there.numbers[measurement]).items():
+                parts[group] = max(parts.get(group, Fraction(0)), Fraction(by, width))
+        if max(parts.values(), default=0) > 1 or sum(parts.values()) > terms.groups:
+            findings.append(f"{len(members)} measurements moved together by {parts}")
+        if len(parts) > terms.reach:
+            findings.append(f"{len(members)} measurements moved in {len(parts)} groups, not {terms.reach}")
     return findings
 
 

@@ -73,6 +73,18 @@ class Plan(Answered):
         """Whether the groups of a grouping set are known without looking at people."""
         return all(self.grouping.keys[place].known for place in keys)
 
+    @cached_property
+    def adds_up(self) -> bool:
+        """Whether numbers of its grouping sets add up to each other: everybody is in one group of each of them."""
+        sets = [frozenset(keys) for keys in self.grouping.sets]
+        apart = len(sets) == len(set(sets)) > 1 and self.source.single and self.personal is None
+        return apart and all(key.domain is not None and key.listed is None for key in self.grouping.keys)
+
+    def limiting(self, keys: tuple[int, ...]) -> tuple[int, ...]:
+        """The other keys of which a row must be in a group, so that it counts in the groups of these."""
+        every = range(len(self.grouping.keys))
+        return tuple(place for place in every if place not in keys) if self.adds_up else ()
+
     @property
     def diagnosed(self) -> Fraction:
         """The share of the price that tells how many people were cut, where rows of people are limited."""
@@ -136,7 +148,9 @@ class Plan(Answered):
     def key_of(self, measurement: Measurement, places: tuple[int, ...]) -> str:
         """The canonical key of one measurement in the groups of the keys at these places, whatever is paid for it."""
         keys = frozenset(self.grouping.keys[place] for place in places)
-        return key_of(*self._measured_over, *self.inlined.of((keys, replace(measurement, own=None))))
+        others = frozenset(self.grouping.keys[place] for place in self.limiting(places))
+        measured = keys, replace(measurement, own=None), *([others] if others else [])
+        return key_of(*self._measured_over, *self.inlined.of(measured))
 
     @cached_property
     def inlined(self) -> Inlined:

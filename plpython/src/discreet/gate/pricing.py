@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from discreet.core.errors import RefusedShapeError
 from discreet.dp.exact import decimal_text
-from discreet.dp.price import Accounting, Price, parse_epsilon
+from discreet.dp.price import LARGEST_EPSILON, Accounting, Price, parse_epsilon
 from discreet.dp.sampling import PoissonSample
 from discreet.dp.sensitivity import Neighbours
 from discreet.gate.exactness import widest_error
@@ -24,6 +24,10 @@ from discreet.gate.wish import Wish
 
 # a question about unknown keys costs this part of the dataset's delta, unless the policy says how much
 DELTA_PART = Fraction(1, 100)
+
+
+# of an even share
+OF_FINEST, OF_SUBTOTALS = Fraction(95, 100), Fraction(45, 100)
 
 
 @dataclass(frozen=True)
@@ -247,8 +251,7 @@ def worth_of_accuracy(plan: Plan, accuracy: Decimal, smallest: int | None) -> Fr
 
     def exact_enough(worth: Fraction) -> bool:
         price = price_of(plan, worth)
-        terms = [Terms.of(plan, price, Fraction(0), keys) for keys in plan.grouping.sets]
-        error = widest_error(plan, terms, smallest)
+        error = widest_error(plan, terms_of(plan, price, Fraction(0)), smallest)
         if error is None:
             raise RefusedShapeError(
                 "how exact this is, is not known before it is answered",
@@ -285,7 +288,24 @@ def delta_of(plan: Plan) -> Fraction:
 def terms_of(plan: Plan, price: Price | None, delta: Fraction) -> list[Terms]:
     keys, sets = plan.grouping.keys, plan.grouping.sets
     unknown = sum(not all(keys[k].known for k in some) for some in sets)
-    return [Terms.of(plan, price, delta / max(unknown, 1), some) for some in sets]
+    prices = [None] * len(sets) if price is None else divided(plan, price)
+    return [Terms.of(plan, one, delta / max(unknown, 1), some) for one, some in zip(prices, sets, strict=True)]
+
+
+def divided(plan: Plan, price: Price) -> list[Price]:
+    """The price of each grouping set, of as many times the price: even, or where numbers add up, most for the total.
+
+    What is read first is the grand total, and what most numbers are of is the finest set; those between are estimated
+    from both sides (gate/consistent.py). It depends on the text alone.
+    """
+    sets = [frozenset(keys) for keys in plan.grouping.sets]
+    finest = [keys for keys in sets if not any(keys < other for other in sets)]
+    parts = {keys: OF_FINEST if keys in finest else OF_SUBTOTALS for keys in sets if keys}
+    of_total = len(sets) - sum(parts.values(), Fraction(0))
+    largest = LARGEST_EPSILON if price.accounting is Accounting.PURE else LARGEST_EPSILON**2 / 2
+    if not plan.adds_up or frozenset() not in sets or of_total * price.amount > largest:
+        return [price] * len(sets)
+    return [replace(price, amount=price.amount * parts.get(keys, of_total)) for keys in sets]
 
 
 def price_of(plan: Plan, worth: Fraction) -> Price:

@@ -101,9 +101,9 @@ def single_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measuremen
     """Everybody has at most one row, and is in one group: only groups are turned into text, and looked up."""
     numbers = [f"m{n}" for n in range(len(measurements))]
     columns = [f"{number_sql(m)} AS {name}" for m, name in zip(measurements, numbers, strict=True)]
+    only = where(plan, plan.limiting(keys))
     grouped = (
-        f"SELECT {', '.join(key_columns(plan, keys) + columns)} FROM {source_sql(plan)}{where(plan, ())}"
-        f"{group_by(len(keys))}"
+        f"SELECT {', '.join(key_columns(plan, keys) + columns)} FROM {source_sql(plan)}{only}{group_by(len(keys))}"
     )
     if not keys:
         return grouped
@@ -398,7 +398,8 @@ def quantile_sql(plan: Plan, keys: tuple[int, ...], measurement: Measurement, se
     assert measurement.bins is not None
     if plan.source.single:
         columns = ", ".join([*key_columns(plan, keys), f"{argument_sql(measurement.subject)} AS x"])
-        chosen = f"SELECT {columns} FROM {source_sql(plan)}{where(plan, keys, measurement.subject)}"
+        counted = (*keys, *plan.limiting(keys))
+        chosen = f"SELECT {columns} FROM {source_sql(plan)}{where(plan, counted, measurement.subject)}"
     else:
         chosen = chosen_rows(plan, keys, measurement.subject, seed, distinct=False)
     columns = ", ".join([*outer_texts(keys), f"{measurement.bins.sql('x')} AS bin", "pg_catalog.count(*) AS m0"])

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.dp.grid import Grid
+from discreet.dp.joint import JointNoise, JointPart
 from discreet.dp.price import Accounting, Price
 from discreet.gate.aggregates import AVERAGED, Aggregate, is_whole, of_each
 from discreet.gate.excluded import conditions_about, nodes
@@ -36,11 +37,16 @@ from discreet.gate.tree import Column, Expression, Output
 
 @dataclass(frozen=True)
 class Stored:
-    """A measurement of one grouping set as it was released: its price, and delta where groups were thresholded."""
+    """A measurement of one grouping set as it was released: its price, and delta where groups were thresholded.
+
+    `joint`: the noise that it had together with others. `run`: what is common to all that was measured at once.
+    """
 
     price: Price
     delta: Fraction
     numbers: Mapping[Group, int]
+    joint: JointPart | None = None
+    run: str | None = None
 
 
 # of every measurement that is there for all grouping sets, one for each of them
@@ -72,10 +78,14 @@ def in_order(plan: Plan, keys: tuple[int, ...]) -> list[int]:
     return sorted(keys, key=lambda place: key_of(plan.grouping.keys[place])) if len(keys) > 1 else list(keys)
 
 
-def written(terms: Terms, measurement: Measurement, numbers: Mapping[Group, int]) -> dict[str, object]:
+def written(terms: Terms, measurement: Measurement, numbers: Mapping[Group, int], run: str) -> dict[str, object]:
     """A measurement of a grouping set, as the ledger keeps it beside the groups."""
+    part = terms.joint_part(measurement)
+    joint = {} if part is None else {"widths": part.joint.widths, "scale": part.joint.scale, "place": part.place}
     return {
         "price": str(terms.price_of(measurement).amount),
+        "joint": joint,
+        "run": run,
         "delta": str(terms.delta),
         "numbers": list(numbers.values()),
     }
@@ -97,7 +107,16 @@ def read(plan: Plan, keys: tuple[int, ...], entry: Mapping[str, object]) -> Stor
     for texts, number in zip(groups, numbers, strict=True):
         held = dict(zip(places, texts, strict=True))
         found[tuple(held.get(place) for place in range(width))] = int(number)
-    return Stored(price, Fraction(str(entry["delta"])), found)
+    run = entry.get("run")
+    return Stored(price, Fraction(str(entry["delta"])), found, joint_of(entry), None if run is None else str(run))
+
+
+def joint_of(entry: Mapping[str, object]) -> JointPart | None:
+    """The joint noise of a stored measurement; those of earlier versions had none."""
+    held = entry.get("joint")
+    if not isinstance(held, dict) or not held:
+        return None
+    return JointNoise(tuple(map(int, held["widths"])), int(held["scale"])).of_number(int(held["place"]))
 
 
 def found_in(
@@ -145,10 +164,13 @@ def terms_with(terms: Terms, place: int, found: Found, drawn: Terms | None) -> T
     if not found and drawn is terms:
         return terms.all_paid
     paid = {measurement: stored[place].price for measurement, stored in found.items()}
+    joint = {measurement: stored[place].joint for measurement, stored in found.items()}
     if drawn is not None:
         paid |= {m: drawn.price_of(m) for m in drawn.measured if m not in paid}
+        joint |= {m: drawn.joint_part(m) for m in drawn.measured if m not in joint}
     delta = found[PEOPLE][place].delta if PEOPLE in found else terms.delta
-    return replace(terms, paid=tuple(paid.items()), delta=delta)
+    parts = tuple((measurement, part) for measurement, part in joint.items() if part is not None)
+    return replace(terms, paid=tuple(paid.items()), drawn=parts, delta=delta)
 
 
 # -- other ways to the same answer
@@ -227,6 +249,12 @@ def narrowed(found: Found, group: str | None) -> dict[Measurement, list[Stored]]
 
 def covers(plan: Plan, found: Iterable[Measurement]) -> bool:
     return set(plan.measurements) <= set(found)
+
+
+def of_one_run(found: Found, drawn: Iterable[Measurement]) -> list[Measurement]:
+    """The measurements whose numbers in all grouping sets come from one run."""
+    runs = {measurement: {one.run for one in stored} for measurement, stored in found.items()}
+    return [*(m for m, ids in runs.items() if len(ids) == 1 and None not in ids), *(m for m in drawn if m not in runs)]
 
 
 def released_numbers(found: Found, place: int, drawn: Released | None) -> Released:

@@ -8,7 +8,9 @@ from functools import cached_property
 from math import ceil
 
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace, additive_noise
+from discreet.dp.combined import CombinedNoise
 from discreet.dp.exact import sqrt_above
+from discreet.dp.joint import JointNoise, JointPart
 from discreet.dp.mode import ModeChoice
 from discreet.dp.price import Accounting, Price
 from discreet.dp.quantile import QuantileChoice, QuantileEnd
@@ -18,7 +20,7 @@ from discreet.dp.threshold import ThresholdedRelease
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
 
-Noise = DiscreteLaplace | DiscreteGaussian
+Noise = DiscreteLaplace | DiscreteGaussian | JointPart
 # where groups are unknown, it decides which of them are shown
 PEOPLE = Measurement(Quantity.PEOPLE, Subject())
 
@@ -27,12 +29,14 @@ PEOPLE = Measurement(Quantity.PEOPLE, Subject())
 class Terms:
     """What a question pays, per grouping set, and what that covers: `reach` groups that one person can change.
     `sample`: the part of the people that numbers are of; they are scaled to all of them once they are released.
-    `keys`: those that the set groups by. `measured`: what is to be measured under these terms; `paid`: what has been
-    paid for measurements, now or before.
+    `keys`: those that the set groups by; `known`: its groups are. `measured`: what is to be measured under these terms;
+    `paid`: what has been paid for measurements, now or before, and `drawn`: those that had joint noise. `stated`: the
+    noise of those whose numbers were estimated from several draws (gate/consistent.py).
 
     The price is split evenly over the `measurements` that have no epsilon of their own, and is None where all have;
     what is charged is the sum of all (sequential composition). Noise of one measurement is calibrated to the whole
-    vector of its groups. One person has at most `rows` rows in each of at most `groups` groups, and `total` rows in all
+    vector of its groups; measurements of `together` have joint noise, for their parts of the price together. One
+    person has at most `rows` rows in each of at most `groups` groups, and `total` rows in all
     of them: changes at most `groups` numbers by at most s, the sensitivity for `rows`, and all together by at most S,
     that for `total`. So with n = S / s ≤ groups, to which it comes where `total` = rows · groups, the change is at most
     n · s in L1; and since Σ x² ≤ max |x| · Σ |x| ≤ s · S, at most √n · s in L2.
@@ -48,6 +52,14 @@ class Terms:
     The choice of a quantile's bin in a group costs in proportion to the change of its losses, or to its square under
     zcdp; losses change by at most the sensitivity for `rows` · `acts` in a group, and all together by at most n times
     as much, so each group has the n-th part of the price.
+
+    Joint noise (dp/joint.py) is for measurements under a pure price that one statement reads, which chooses the groups
+    of a person once for all of them. So a person changes the numbers of at most `reach` groups, and each of them by at
+    most its width w = s · acts. The largest parts max |change| / w of all groups add up to at most `groups`: under
+    bounded neighbours, one person's removal and another one's addition change each by s at most. They add up to no
+    less where `total` is below `rows` · `groups`, since rows of one measurement may count in one group, and those of
+    another in the next. Of what everybody adds a value to, w is the width of that change, in the one group. Distinct
+    values are read by statements of their own, which may choose other groups, unless there is one group of all.
     """
 
     price: Price | None
@@ -62,6 +74,9 @@ class Terms:
     keys: tuple[int, ...] = ()
     measured: tuple[Measurement, ...] = ()
     paid: tuple[tuple[Measurement, Price], ...] = ()
+    drawn: tuple[tuple[Measurement, JointPart], ...] = ()
+    known: bool = True
+    stated: tuple[tuple[Measurement, CombinedNoise], ...] = ()
     sample: PoissonSample | None = None
 
     @classmethod
@@ -76,7 +91,7 @@ class Terms:
         single, accounting = plan.source.single, plan.dataset.accounting
         return cls(
             price, delta, groups, doubled, rows, total, single, plan.sharing, accounting, keys, plan.measurements,
-            sample=None if plan.sample is None else plan.sample.people,
+            known=plan.knows_groups(keys), sample=None if plan.sample is None else plan.sample.people,
         )  # fmt: skip
 
     @property
@@ -104,12 +119,22 @@ class Terms:
     @cached_property
     def all_paid(self) -> Terms:
         """These terms, once all of it is paid for now."""
-        return replace(self, paid=tuple((measurement, self.price_of(measurement)) for measurement in self.measured))
+        parts = ((measurement, self.joint_part(measurement)) for measurement in self.measured)
+        drawn = tuple((measurement, part) for measurement, part in parts if part is not None)
+        return replace(self, paid=tuple((m, self.price_of(m)) for m in self.measured), drawn=drawn)
 
     def price_of(self, measurement: Measurement) -> Price:
         if measurement in self._paid:
             return self._paid[measurement]
         return self.share if measurement.own is None else measurement.own.price(self.accounting)
+
+    def stated_noise(self, measurement: Measurement) -> Noise | CombinedNoise:
+        """The noise of the number that is shown."""
+        return self._stated.get(measurement) or self.noise(measurement)
+
+    @cached_property
+    def _stated(self) -> dict[Measurement, CombinedNoise]:
+        return dict(self.stated)
 
     @cached_property
     def _noises(self) -> dict[Measurement, Noise]:
@@ -121,14 +146,61 @@ class Terms:
         return self._noises[measurement]
 
     def _noise(self, measurement: Measurement) -> Noise:
+        part = self.joint_part(measurement)
+        if part is not None:
+            return part
         return additive_noise(self.norm(measurement), self.price_of(measurement), self.reach)
+
+    def joint_part(self, measurement: Measurement) -> JointPart | None:
+        """The noise of a measurement that is drawn, or was, together with others."""
+        drawn = dict(self.drawn)
+        if measurement in drawn or measurement in self._paid:
+            return drawn.get(measurement)
+        for members, noise in self.together:
+            if measurement in members:
+                return noise.of_number(members.index(measurement))
+        return None
+
+    @cached_property
+    def together(self) -> list[tuple[tuple[Measurement, ...], JointNoise]]:
+        """Measurements that have joint noise, where that is no more for any of them than noise of its own.
+
+        Not those that are chosen by it: bins, and which of unknown groups are shown.
+        """
+        if self.accounting != Accounting.PURE or self.price is None:
+            return []
+        members = [m for m in self.measured if m.own is None and m not in self._paid and self.may_be_joint(m)]
+        d = len(members)
+        if any((d + 1) * (d + 2) * self.groups**2 > 6 * d**2 * self.touched(m) ** 2 for m in members):
+            members = [m for m in members if self.touched(m) == self.groups]
+        if len(members) < 2:
+            return []
+        price = Price(Accounting.PURE, sum((self.price_of(m).amount for m in members), Fraction(0)))
+        widths = [self.width(m) for m in members]
+        noise = JointNoise.for_price(widths, Fraction(self.groups), self.reach, price)
+        return [] if noise is None else [(tuple(members), noise)]
+
+    def may_be_joint(self, measurement: Measurement) -> bool:
+        if measurement.quantity is Quantity.QUANTILE or (measurement == PEOPLE and not self.known):
+            return False
+        distinct = measurement.quantity in (Quantity.DISTINCT, Quantity.DISTINCT_TOTAL)
+        return self.single or not self.keys or not distinct
+
+    def width(self, measurement: Measurement) -> int:
+        """The most that one person changes the number of one group."""
+        changes = self.acts == 2 and measurement.changed is not None
+        return measurement.changed or 1 if changes else self.in_group(measurement) * self.acts
+
+    def touched(self, measurement: Measurement) -> Fraction:
+        """n: in so many groups one person changes the number by its width, added up."""
+        return Fraction(self.in_all(measurement), self.in_group(measurement))
 
     def norm(self, measurement: Measurement) -> Fraction:
         """The most that one person changes the vector of all groups: in L1 for a pure price, in L2 for one of zcdp."""
         if self.acts == 2 and measurement.changed is not None:
             return Fraction(measurement.changed)
         sensitivity = Fraction(self.in_group(measurement))
-        groups = self.in_all(measurement) / sensitivity
+        groups = self.touched(measurement)
         if self.price_of(measurement).accounting is Accounting.PURE:
             return sensitivity * self.acts * groups
         if measurement.quantity in (Quantity.TOTAL, Quantity.CENTRED, Quantity.PRODUCTS, Quantity.DISTINCT_TOTAL):

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from pglast import ast
 
+from discreet.gate.consistent import consistent
 from discreet.gate.measure import Released, Terms, assembled, domain_groups, shown_groups
 from discreet.gate.plan import Plan
 from discreet.gate.pricing import Asked
-from discreet.gate.stored import Found, released_numbers, terms_with
+from discreet.gate.stored import Found, of_one_run, released_numbers, terms_with
 
 Rows = list[list[object]]
 
@@ -26,11 +27,14 @@ def put_together(asked: Asked, due: Asked, found: Found, drawn: list[Released] |
         for n, keys in enumerate(plan.grouping.sets)
     ]
     in_all = sum(len(shown_groups(known, numbers)) for known, numbers in of_sets)
-    for place, (known, numbers) in enumerate(of_sets):
-        now = None if drawn is None else due.terms[place]
-        terms.append(terms_with(asked.terms[place], place, found, now))
-        rows += assembled(plan, terms[-1], known, numbers, in_all)
-    return replace(asked, terms=terms, epsilon=due.epsilon, delta=due.delta), rows
+    for place, some in enumerate(asked.terms):
+        terms.append(terms_with(some, place, found, None if drawn is None else due.terms[place]))
+    together = of_one_run(found, due.plan.measurements if drawn is not None else ())
+    known = [groups for groups, _ in of_sets]
+    stated, estimates = consistent(plan, terms, known, [numbers for _, numbers in of_sets], together)
+    for some, groups, numbers in zip(stated, known, estimates, strict=True):
+        rows += assembled(plan, some, groups, numbers, in_all)
+    return replace(asked, terms=stated, epsilon=due.epsilon, delta=due.delta), rows
 
 
 def wants_no_rows(plan: Plan) -> bool:

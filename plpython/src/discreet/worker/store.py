@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
 from fractions import Fraction
 
@@ -87,9 +88,14 @@ def is_exact_enough(asked: Asked, found: Found, wish: Wish) -> bool:
 def keep(asker: Asker, asked: Asked, due: Asked, drawn: list[Released], rows: Rows) -> None:
     """Keeps what was measured now."""
     exact = [found.told() for found in accuracy(asked.plan, rows)]
+    run = secrets.token_hex(8)
     # two measurements may have one key, as the number of rows and that of people where everybody has one row
     entries = {
-        key: {"key": key, "set": place, "answer": written(due.terms[place], measurement, drawn[place][measurement])}
+        key: {
+            "key": key,
+            "set": place,
+            "answer": written(due.terms[place], measurement, drawn[place][measurement], run),
+        }
         for (measurement, place), key in store_keys(due.plan, asked.declared).items()
     }
     groups = [

@@ -1,0 +1,220 @@
+"""Noise for several numbers of the same people at once: a K-norm mechanism on the integers, under pure accounting.
+
+Where one person can change each of d numbers, noise of its own for each of them costs d prices. The K-norm mechanism
+(Hardt and Talwar 2010) draws the d numbers together, from the shape of what one person can change, which is a box: its
+error is about 1/sqrt(6) of theirs for large d, and 0.48 of theirs for d = 8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar, Self
+
+from discreet.core.errors import InvalidParameterError
+from discreet.dp.additive import USUAL_PROBABILITY, checked_probability
+from discreet.dp.exact import sqrt_above
+from discreet.dp.noise import whole_below
+from discreet.dp.price import Accounting, Price
+
+# L of the theorem
+STEPS = 2**20
+# Beyond it noise of its own is less than a number, and nearly all proposals would be turned down.
+LARGEST_LOSS = 2
+MOST_NUMBERS = 100
+# points of an integral over the radius, and what it may be off
+POINTS = 2**15
+INTEGRAL_MARGIN = 0.999
+
+
+@dataclass(frozen=True)
+class JointNoise:
+    """Integer noise for vectors of d numbers: one vector of noise for each group.
+
+    Let w = `widths`, L = STEPS, s = `scale`, and M(z) = max_i ceil(|z_i| L / w_i).
+
+    Distribution: P(noise = z) proportional to e**(-M(z) / s) on the integers Z^d, independent between groups.
+
+    Precondition: the values are integers. One person changes at most *cells* groups, the numbers of a group g by
+    delta_g with x_g = max_i |delta_gi| / w_i <= 1, and the sum of all x_g is at most *touched*.
+
+    Guarantee: pure differential privacy with epsilon = S / s, S = min(L cells, floor(L touched) + cells). Proof: M is
+    subadditive, since ceil(a + b) <= ceil(a) + ceil(b), and M(-z) = M(z); hence P(z - delta) / P(z - delta') <=
+    e**(M(delta - delta') / s) in each group. There M(delta) = ceil(L x_g) <= min(L, L x_g + 1). Over all groups these
+    add up to no more than S. Numbers that are not released take nothing away from it.
+
+    Sampler: let f_i(r) = floor(r w_i / L). Then M(z) <= r says the same as |z_i| <= f_i(r) for all i, so that the box
+    of radius r holds prod_i (2 f_i(r) + 1) vectors. Draw r with P(r) proportional to prod_i (2 f_i(r) + 1) q**r, with
+    q = e**(-1/s), and z uniformly in the box: then P(z) is proportional to the sum of q**r over r >= M(z), which is
+    proportional to q**M(z). To draw r, propose R - A, with A = ceil(L / 2 min w) and R a sum of d + 1 geometric numbers
+    with ratio q, that is P(R) proportional to (R + 1) … (R + d) q**R. Accept r >= 0 with the probability
+    prod_i (2 f_i(r) + 1) L / (2 w_i (r + A + i)). No factor is above 1, since (2 f_i(r) + 1) L <= 2 w_i r + L and
+    L <= 2 w_i A; and proposal times acceptance is proportional to P(r). Every step compares an
+    integer with a uniform one, so no rounding and no overflow comes in.
+
+    Source: Hardt and Talwar 2010, section 4; Steinke and Ullman 2016 for the box; Awan and Slavkovic 2021.
+    """
+
+    widths: tuple[int, ...]
+    scale: int
+
+    accounting: ClassVar[Accounting] = Accounting.PURE
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.widths) <= MOST_NUMBERS or min(self.widths) < 1:
+            raise InvalidParameterError("joint noise is for numbers that one person can change")
+        if self.scale < 1:
+            raise InvalidParameterError("noise scale is out of range")
+
+    @classmethod
+    def for_price(cls, widths: Sequence[int], touched: Fraction, cells: int, price: Price) -> Self | None:
+        """The least noise that keeps *price*; None where numbers do better with noise of their own.
+
+        That is as good for a single number, and better where nearly no noise is needed.
+        """
+        if price.accounting is not cls.accounting or not 2 <= len(widths) <= MOST_NUMBERS:
+            return None
+        if price.amount > LARGEST_LOSS * touched * min(widths):
+            return None
+        return cls(tuple(widths), math.ceil(changed(touched, cells) / price.amount))
+
+    def epsilon_at(self, touched: Fraction, cells: int) -> Fraction:
+        """The epsilon where one person changes no more than that."""
+        return changed(touched, cells) / self.scale
+
+    @property
+    def numbers(self) -> int:
+        """d, the numbers of a group."""
+        return len(self.widths)
+
+    def draw(self, how_many: int) -> list[tuple[int, ...]]:
+        """So many independent vectors. They do not depend on the values."""
+        return [self._in_box(radius) for radius in self.radii(how_many)]
+
+    def _in_box(self, radius: int) -> tuple[int, ...]:
+        ends = [radius * width // STEPS for width in self.widths]
+        return tuple(whole_below(2 * end + 1) - end for end in ends)
+
+    def radii(self, how_many: int) -> list[int]:
+        """So many independent radii of boxes."""
+        below = -(-STEPS // (2 * min(self.widths)))
+        found: list[int] = []
+        while len(found) < how_many:
+            radius = sum(geometric(self.scale) for _ in range(self.numbers + 1)) - below
+            if radius >= 0 and self._accepts(radius, below):
+                found.append(radius)
+        return found
+
+    def _accepts(self, radius: int, below: int) -> bool:
+        parts = ((2 * (radius * width // STEPS) + 1) * STEPS for width in self.widths)
+        wholes = (2 * width * (radius + below + place) for place, width in enumerate(self.widths, start=1))
+        return whole_below(math.prod(wholes)) < math.prod(parts)
+
+    def of_number(self, place: int) -> JointPart:
+        """The noise of one of the numbers."""
+        return JointPart(self, place)
+
+
+def changed(touched: Fraction, cells: int) -> Fraction:
+    """S of the theorem."""
+    return Fraction(min(STEPS * cells, math.floor(STEPS * touched) + cells))
+
+
+def geometric(scale: int) -> int:
+    """A geometric number with ratio e**(-1/scale): P(x) proportional to e**(-x/scale), x >= 0.
+
+    Proof: x = u + scale v with 0 <= u < scale, and e**(-x/scale) = e**(-u/scale) e**-v: so u and v are independent; u
+    is uniform, kept with probability e**(-u/scale), and v counts what happens with probability 1/e before it does not.
+    Source: Canonne, Kamath and Steinke 2020, Algorithm 2.
+    """
+    part = whole_below(scale)
+    while not happens(part, scale):
+        part = whole_below(scale)
+    whole = 0
+    while happens(1, 1):
+        whole += 1
+    return part + scale * whole
+
+
+def happens(numerator: int, denominator: int) -> bool:
+    """True with probability e**-x, for x = numerator / denominator between 0 and 1.
+
+    Proof: the k-th of a sequence of events, each with probability x / k, is the first that fails, and it is later than
+    the k-th with probability x**k / k!; that k is odd has probability 1 - x + x**2/2! - x**3/3! … = e**-x.
+    Source: Canonne, Kamath and Steinke 2020, Algorithm 1.
+    """
+    first = 1
+    while whole_below(denominator * first) < numerator:
+        first += 1
+    return first % 2 == 1
+
+
+@dataclass(frozen=True)
+class JointPart:
+    """The noise of one of the numbers of a group, by itself; the price is that of all of them.
+
+    Let Y = G U with G of the Gamma distribution with shape d + 1 and U uniform between -1 and 1. The noise is about
+    w s / L times Y; beside numbers that one person changes by little, whole numbers make a difference, which
+    half_width() counts. E exp(tY) = ((1 - t)**-d - (1 + t)**-d) / (2 t d) = sum_k c_k t**2k with c_k = (d + 1) …
+    (d + 2k) / (2k + 1)!. As c_k / c_(k-1) falls in k, c_k <= c_1**k, hence E exp(tY) <= 1 / (1 - t² b²) with b² = c_1 =
+    (d + 1) (d + 2) / 6: what holds for sums of Laplace noise of scale b (gate/margins.py), holds for sums of Y.
+    """
+
+    joint: JointNoise
+    place: int
+
+    accounting: ClassVar[Accounting] = Accounting.PURE
+    shift: ClassVar[int] = 0
+
+    @property
+    def width(self) -> int:
+        return self.joint.widths[self.place]
+
+    @property
+    def spread(self) -> Fraction:
+        """The scale of Laplace noise with the same variance."""
+        d = self.joint.numbers
+        return sqrt_above(Fraction((d + 1) * (d + 2), 6)) * self.width * Fraction(self.joint.scale, STEPS)
+
+    def added(self, values: Sequence[int], noise: Sequence[int]) -> list[int]:
+        """The values with these draws, of which each is used once."""
+        return [value + drawn for value, drawn in zip(values, noise, strict=True)]
+
+    def half_width(self, probability: Fraction = USUAL_PROBABILITY) -> int:
+        """The smallest integer w with P(|noise| <= w) >= *probability*, or very little above it."""
+        missed = float(1 - checked_probability(probability)) * INTEGRAL_MARGIN
+        high = 1
+        while self.beyond(high) > missed:
+            high *= 2
+        low = -1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.beyond(middle) <= missed else (middle, high)
+        return high
+
+    def beyond(self, least: int) -> float:
+        """P(|noise| > least), by an integral over the radius in place of the sum."""
+        import numpy as np
+
+        radii, weights = _radii(self.joint)
+        ends = np.floor(radii * self.width)
+        return float(np.sum(weights * np.maximum(ends - least, 0) / (ends + 0.5)))
+
+
+@lru_cache(maxsize=64)
+def _radii(noise: JointNoise) -> tuple[Any, Any]:
+    """Radii in units of L, as far as any are likely, and the probability of each."""
+    import numpy as np
+
+    unit = noise.scale / STEPS
+    shape = noise.numbers + 1
+    last = unit * (shape + 12 * math.sqrt(shape) + 60)
+    radii = (np.arange(POINTS) + 0.5) * (last / POINTS)
+    logs = -radii / unit
+    for width in noise.widths:
+        logs += np.log(2 * np.floor(radii * width) + 1)
+    weights = np.exp(logs - logs.max())
+    return radii, weights / weights.sum()

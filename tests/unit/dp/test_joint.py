@@ -1,0 +1,131 @@
+"""Joint noise: what its theorem rests on, and what it costs."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.core.errors import InvalidParameterError
+from discreet.dp.additive import additive_noise
+from discreet.dp.joint import STEPS, JointNoise, changed
+from discreet.dp.price import Price
+
+WIDTHS = st.lists(st.integers(1, 2**45), min_size=1, max_size=6)
+PARTS = st.lists(st.fractions(-1, 1), min_size=6, max_size=6)
+
+
+def steps_to(z: list[int], widths: list[int]) -> int:
+    """M of the theorem."""
+    return max(-(-abs(number) * STEPS // width) for number, width in zip(z, widths, strict=True))
+
+
+@given(WIDTHS, st.lists(st.integers(-(2**50), 2**50), min_size=12, max_size=12))
+def test_a_sum_is_no_further_than_its_parts_together(widths: list[int], numbers: list[int]) -> None:
+    one, other = numbers[: len(widths)], numbers[6 : 6 + len(widths)]
+    both = [a + b for a, b in zip(one, other, strict=True)]
+    assert steps_to(both, widths) <= steps_to(one, widths) + steps_to(other, widths)
+
+
+@given(WIDTHS, st.lists(PARTS, min_size=1, max_size=4))
+def test_what_one_person_changes_is_no_further_than_the_price_covers(
+    widths: list[int], groups: list[list[Fraction]]
+) -> None:
+    """In each group by no more than the widths; all largest parts add up to `touched`."""
+    moved = [[int(part * width) for part, width in zip(parts, widths, strict=False)] for parts in groups]
+    largest = [max(Fraction(abs(by), width) for by, width in zip(group, widths, strict=True)) for group in moved]
+    assert sum(steps_to(group, widths) for group in moved) <= changed(sum(largest, Fraction(0)), len(groups))
+
+
+@given(WIDTHS, st.integers(0, 2**60), st.integers(-(2**40), 2**40))
+def test_a_box_holds_the_vectors_that_are_no_further_than_its_radius(
+    widths: list[int], radius: int, number: int
+) -> None:
+    z = [number] * len(widths)
+    in_box = all(abs(number) <= radius * width // STEPS for width in widths)
+    assert in_box == (steps_to(z, widths) <= radius)
+
+
+@given(WIDTHS, st.integers(0, 2**60))
+def test_no_chance_to_accept_is_above_one(widths: list[int], radius: int) -> None:
+    below = -(-STEPS // (2 * min(widths)))
+    for place, width in enumerate(widths, start=1):
+        assert (2 * (radius * width // STEPS) + 1) * STEPS <= 2 * width * (radius + below + place)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-9", "0.001", "1", "1.99"])
+@pytest.mark.parametrize(("touched", "cells"), [(Fraction(1), 1), (Fraction(7, 5), 3), (Fraction(40), 40)])
+def test_noise_keeps_the_price_and_hardly_costs_less(epsilon: str, touched: Fraction, cells: int) -> None:
+    price = Price.of(epsilon)
+    noise = JointNoise.for_price((1, 100), touched, cells, price)
+    assert noise is not None
+    assert price.amount * (1 - Fraction(1, 2**15)) < noise.epsilon_at(touched, cells) <= price.amount
+
+
+@pytest.mark.parametrize(("numbers", "ratio"), [(2, 0.708), (3, 0.609), (8, 0.485), (50, 0.421)])
+def test_joint_noise_is_less_than_noise_of_its_own_for_each(numbers: int, ratio: float) -> None:
+    noise = JointNoise.for_price([10**6] * numbers, Fraction(1), 1, Price.of(1))
+    assert noise is not None
+    alone = additive_noise(10**6, Price.of(1).split(numbers)[0], 1)
+    assert float(noise.of_number(0).spread / alone.spread) < ratio
+    # a half-width at 95 % gains as much, and more
+    assert noise.of_number(0).half_width() < ratio * alone.half_width()
+
+
+def test_numbers_have_noise_of_their_own_where_joint_noise_is_no_less() -> None:
+    one, touched = Price.of(1), Fraction(1)
+    assert JointNoise.for_price([5], touched, 1, one) is None
+    assert JointNoise.for_price([1, 100], touched, 1, Price.of(3)) is None
+    assert JointNoise.for_price([2, 100], touched, 1, Price.of(3)) is not None
+    assert JointNoise.for_price([1, 1], touched, 1, Price.of(1, "zcdp")) is None
+
+
+@pytest.mark.parametrize("widths", [(), (0, 1), (1,) * 101])
+def test_widths_are_numbers_that_one_person_can_change(widths: tuple[int, ...]) -> None:
+    with pytest.raises(InvalidParameterError):
+        JointNoise(widths, STEPS)
+
+
+def exact_law(widths: tuple[int, ...], scale: int, place: int) -> dict[int, float]:
+    """P(noise = k) of one number, by adding up all radii: feasible where the scale is far below STEPS."""
+    last = 60 * len(widths) * scale
+    radii = np.arange(last)
+    ends = [radii * width // STEPS for width in widths]
+    weights = np.exp(-radii / scale + sum(np.log(2.0 * end + 1) for end in ends))
+    weights /= weights.sum()
+    own = ends[place]
+    reach = int(own[-1])
+    beyond = np.append(np.cumsum((weights / (2 * own + 1))[::-1])[::-1], 0)
+    first = np.searchsorted(own, np.arange(reach + 1))
+    return {k: float(beyond[first[abs(k)]]) for k in range(-reach, reach + 1)}
+
+
+CASES = [((2**10, 2**14), 2**12, 0), ((2**11,) * 5, 2**12, 3), ((2**12, 2**9, 2**10), 2**12, 1)]
+
+
+@pytest.mark.parametrize(("widths", "scale", "place"), CASES)
+def test_the_half_width_is_that_of_the_exact_law(widths: tuple[int, ...], scale: int, place: int) -> None:
+    law = exact_law(widths, scale, place)
+    part = JointNoise(widths, scale).of_number(place)
+    for probability in (Fraction(95, 100), Fraction(99, 100), Fraction(9999, 10000)):
+        width = part.half_width(probability)
+        inside = sum(chance for k, chance in law.items() if abs(k) <= width)
+        one_less = sum(chance for k, chance in law.items() if abs(k) < width)
+        assert one_less - 1e-3 * float(1 - probability) <= float(probability) <= inside
+
+
+@pytest.mark.parametrize(("widths", "scale", "place"), CASES)
+def test_sums_are_bounded_as_those_of_laplace_noise_of_the_same_variance(
+    widths: tuple[int, ...], scale: int, place: int
+) -> None:
+    """E exp(tX) <= 1 / (1 - t² b²), where it is used: for t <= 1 / (2 b)."""
+    law = exact_law(widths, scale, place)
+    spread = float(JointNoise(widths, scale).of_number(place).spread)
+    for share in (0.05, 0.2, 0.35, 0.5):
+        t = share / spread
+        expected = math.fsum(chance * math.cosh(t * k) for k, chance in law.items())
+        assert expected <= 1 / (1 - share**2) * (1 + 2e-2)
