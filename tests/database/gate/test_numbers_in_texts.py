@@ -29,7 +29,7 @@ def test_a_text_is_read_as_postgresql_reads_it(database: Database, target: str) 
     connection.cursor().executemany("INSERT INTO said VALUES (%s)", [[text] for text in TEXTS + LONG])
     column = Column(1, "v", "said", "public.said", type=Type(Family.TEXT, "text"))
     sql = printed(cast(column, target, False, None))
-    given = dict(connection.execute(f"SELECT v, ({sql})::text FROM said".encode()).fetchall())
+    given: dict[str, str] = dict(connection.execute(f"SELECT v, ({sql})::text FROM said".encode()).fetchall())
     for text in TEXTS:
         try:
             wanted = connection.execute(f"SELECT (%s::text::{target})::text".encode(), [text]).fetchone()[0]  # type: ignore[index]
