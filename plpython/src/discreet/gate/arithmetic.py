@@ -29,7 +29,7 @@ from discreet.gate.tree import (
     Type,
 )
 from discreet.gate.values import (
-    LONGEST_KEY,
+    LONGEST_TEXT,
     beginning,
     boolean_constant,
     clamped,
@@ -156,7 +156,7 @@ def cast(value: Expression, type_name: str, limited: bool, node: object) -> Expr
 
 def read(value: Expression, type_name: str, result: Type) -> Expression:
     """What a text says; no value where PostgreSQL would raise an error, and of NaN and the infinities."""
-    text = beginning(value, LONGEST_KEY)
+    text = beginning(value, LONGEST_TEXT)
     if result.family is Family.BOOL:
         return Cast(text, type_name, type=BOOLEAN, domain=(boolean_constant(True), boolean_constant(False)))
     return Cast(text, type_name, type=result, raw="the number in a text")

@@ -18,7 +18,7 @@ from discreet.gate.numbers import as_double
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.tree import BLANK_PADDED, TEXT, Constant, Expression, Ordered, SortKey, Type
-from discreet.gate.values import LONGEST_KEY, as_family, beginning, content
+from discreet.gate.values import LONGEST_TEXT, as_family, beginning, content
 
 OF_ONE_VALUE = frozenset(["percentile_cont", "percentile_disc", "mode"])
 ORDERED = OF_ONE_VALUE | {"string_agg"}
@@ -84,7 +84,7 @@ def joined(node: ast.FuncCall, rows: Reader, condition: Expression | None) -> Or
         refuse("string_agg(DISTINCT …) in an order other than by its value", node)
     if not keys and not node.agg_distinct:
         refuse("string_agg() without an order", node, "Write string_agg(value, ',' ORDER BY …).")
-    text = beginning(value, LONGEST_KEY)
+    text = beginning(value, LONGEST_TEXT)
     keys = tuple(SortKey(text, key.descending, key.nulls_first) if key.value == value else key for key in keys)
     return Ordered(
         "string_agg", text, keys or (SortKey(text),), None, between, condition, node.agg_distinct,

@@ -26,7 +26,7 @@ from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.times import DAYS
 from discreet.gate.tree import LARGEST_INT, Constant, Duration, Expression, Rules, is_wide, kept, rule, rules
-from discreet.gate.values import LONGEST_KEY
+from discreet.gate.values import LONGEST_TEXT
 
 EXACT = frozenset([Family.INT, Family.NUMERIC])
 
@@ -282,7 +282,7 @@ def is_ordered(node: tree.Ordered) -> bool:
     value = node.argument
     if node.name == "percentile_cont":
         return is_double(value)
-    return node.name != "string_agg" or (isinstance(value, tree.Beginning) and value.most <= LONGEST_KEY)
+    return node.name != "string_agg" or (isinstance(value, tree.Beginning) and value.most <= LONGEST_TEXT)
 
 
 def is_placed(node: tree.Placed) -> bool:
