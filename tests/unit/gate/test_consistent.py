@@ -228,12 +228,11 @@ def test_stored_numbers_are_of_one_run_where_they_say_so() -> None:
 
 def test_sums_of_whole_numbers_are_whole() -> None:
     for column in ("salary::int", "hired - dob"):
-        whole = planned(f"SELECT sum({column}) FROM hr.employee")
-        grid = whole.measurements[0].subject.grid
-        assert grid is not None
-        assert unit_of(whole, whole.measurements[0]) * grid.step == 1
-    other = planned("SELECT sum(salary) FROM hr.employee")
-    assert unit_of(other, other.measurements[0]) == 1
+        (whole,) = planned(f"SELECT sum({column}) FROM hr.employee").measurements
+        assert whole.subject.grid is not None
+        assert unit_of(whole) * whole.subject.grid.step == 1
+    (other,) = planned("SELECT sum(salary) FROM hr.employee").measurements
+    assert unit_of(other) == 1
 
 
 # -- half-widths

@@ -35,9 +35,10 @@ from itertools import combinations, product
 from typing import Any
 
 from discreet.dp.combined import CombinedNoise, Draw
-from discreet.gate.measure import BITS, Group, Released, key_order
+from discreet.gate.measure import Group, Released, key_order
 from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.plan import Plan
+from discreet.gate.schema import Family
 from discreet.gate.terms import Terms
 
 COUNTS = frozenset([Quantity.PEOPLE, Quantity.ROWS, Quantity.VALUES])
@@ -76,19 +77,18 @@ def consistent(
             keys: shape.table(keys, of_set[measurement]) for keys, of_set in zip(shape.sets, numbers, strict=True)
         }
         estimate = Estimate(shape, {keys: float(draw.spread) ** 2 for keys, draw in draws.items()})
-        whole, away = shape.rounded(estimate.tables(tables), unit_of(plan, measurement), measurement.quantity in COUNTS)
+        whole, away = shape.rounded(estimate.tables(tables), unit_of(measurement), measurement.quantity in COUNTS)
         for place, keys in enumerate(shape.sets):
             changed[place][measurement] = shape.groups(keys, whole[keys])
             stated[place][measurement] = CombinedNoise(tuple(estimate.parts(keys, draws)), away[keys])
     return [replace(some, stated=tuple(of_set.items())) for some, of_set in zip(terms, stated, strict=True)], changed
 
 
-def unit_of(plan: Plan, measurement: Measurement) -> int:
+def unit_of(measurement: Measurement) -> int:
     """What numbers are multiples of, in steps of the grid: sums of whole numbers are whole."""
-    grid = measurement.subject.grid
-    sums = [one for one in plan.aggregates if one.kind == "sum" and one.measurements[0] == measurement]
-    whole = any(measurement.subject.whole or one.result_type in BITS for one in sums)
-    return 2**-grid.exponent if whole and grid is not None and grid.exponent < 0 else 1
+    subject, total = measurement.subject, measurement.quantity is Quantity.TOTAL
+    whole = total and subject.argument is not None and (subject.whole or subject.argument.family is Family.INT)
+    return 2**-subject.grid.exponent if whole and subject.grid is not None and subject.grid.exponent < 0 else 1
 
 
 def parts_of(keys: Keys) -> Iterator[Keys]:
