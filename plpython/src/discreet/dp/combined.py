@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any
 
+from discreet.core.syntax import Array
 from discreet.dp.additive import USUAL_PROBABILITY, DiscreteGaussian, DiscreteLaplace, checked_probability
 from discreet.dp.exact import sqrt_above
 from discreet.dp.joint import STEPS, JointPart
@@ -44,7 +44,7 @@ class CombinedNoise:
         return math.ceil(Fraction(_quantile(self.parts, float(checked_probability(probability)))) + self.away)
 
 
-def _phi(draw: Draw, t: Any) -> Any:
+def _phi(draw: Draw, t: Array) -> Array:
     """The characteristic function of a draw, at a vector of points."""
     import numpy as np
 

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from discreet.core.errors import InvalidParameterError
+from discreet.core.syntax import Array
 from discreet.dp.additive import USUAL_PROBABILITY, checked_probability
 from discreet.dp.exact import sqrt_above
 from discreet.dp.noise import whole_below
@@ -205,7 +206,7 @@ class JointPart:
 
 
 @lru_cache(maxsize=64)
-def _radii(noise: JointNoise) -> tuple[Any, Any]:
+def _radii(noise: JointNoise) -> tuple[Array, Array]:
     """Radii in units of L, as far as any are likely, and the probability of each."""
     import numpy as np
 

@@ -32,8 +32,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Any
 
+from discreet.core.syntax import Array
 from discreet.dp.combined import CombinedNoise, Draw
 from discreet.gate.measure import Group, Released, key_order
 from discreet.gate.measurements import Measurement, Quantity
@@ -51,7 +51,7 @@ LEAST_FACTOR = 1e-7
 Keys = frozenset[int]
 Sets = Sequence[tuple[int, ...]]
 # of each set an array with an axis for each key, of one place where the set does not group by the key
-Tables = Mapping[Keys, Any]
+Tables = Mapping[Keys, Array]
 
 
 def consistent(
@@ -108,7 +108,7 @@ class Estimate:
             total = math.fsum(found.values())
             self._weights[effect] = {keys: weight / total for keys, weight in found.items()}
 
-    def tables(self, drawn: Tables) -> dict[Keys, Any]:
+    def tables(self, drawn: Tables) -> dict[Keys, Array]:
         """The estimates of all sets that are wanted."""
         shape = self._shape
         effects = {}
@@ -143,7 +143,7 @@ class Estimate:
                     yield draw, factor, times
 
 
-def effect_of(table: Any, keys: Keys) -> Any:
+def effect_of(table: Array, keys: Keys) -> Array:
     """The part of a table that varies with these keys and adds up to 0 over each."""
     for key in keys:
         table = table - table.mean(axis=key, keepdims=True)
@@ -197,17 +197,17 @@ class Shape:
     def shape(self, keys: Keys) -> tuple[int, ...]:
         return tuple(size if key in keys else 1 for key, size in enumerate(self.sizes))
 
-    def zeros(self, keys: Keys) -> Any:
+    def zeros(self, keys: Keys) -> Array:
         import numpy as np
 
         return np.zeros(self.shape(keys))
 
-    def table(self, keys: Keys, numbers: Mapping[Group, int]) -> Any:
+    def table(self, keys: Keys, numbers: Mapping[Group, int]) -> Array:
         import numpy as np
 
         return np.array([float(numbers[group]) for group in self._groups(keys)]).reshape(self.shape(keys))
 
-    def groups(self, keys: Keys, whole: Any) -> dict[Group, int]:
+    def groups(self, keys: Keys, whole: Array) -> dict[Group, int]:
         return dict(zip(self._groups(keys), whole.reshape(-1).tolist(), strict=True))
 
     def _groups(self, keys: Keys) -> Iterator[Group]:
@@ -237,8 +237,8 @@ class Shape:
         """From the set that all hang on, each group of a set with the groups below it."""
         import numpy as np
 
-        moved: dict[Keys, Any] = {}
-        whole: dict[Keys, Any] = {}
+        moved: dict[Keys, Array] = {}
+        whole: dict[Keys, Array] = {}
         away: dict[Keys, Fraction] = {}
         for keys, upper in above.items():
             shape, farthest = self.shape(keys), 0.0
@@ -262,7 +262,7 @@ class Shape:
         return {keys: units * unit for keys, units in whole.items()}, away
 
 
-def not_below_0(numbers: Any, total: float) -> tuple[Any, float]:
+def not_below_0(numbers: Array, total: float) -> tuple[Array, float]:
     """The nearest numbers that are not below 0 and add up to the total, and by how much those above 0 were moved."""
     import numpy as np
 
@@ -273,7 +273,7 @@ def not_below_0(numbers: Any, total: float) -> tuple[Any, float]:
     return np.maximum(numbers - by, 0), abs(by)
 
 
-def shared_out(numbers: Any, total: int) -> list[int]:
+def shared_out(numbers: Array, total: int) -> list[int]:
     """Whole numbers that add up to the total, each rounded up or down: up where most is missing."""
     down = [math.floor(number + 1e-9) for number in numbers]
     each, rest = divmod(total - sum(down), len(down))
