@@ -88,6 +88,8 @@ typedef struct Shared
 	int			worker_count;
 	uint64		conversations;
 	uint64		tickets;
+	Oid			vacated;		/* a database that a command wants for itself: until then no worker is started there */
+	TimestampTz vacated_until;
 	Slot	   *slots;
 	Worker	   *workers;
 	char	   *messages;

@@ -26,6 +26,8 @@
 
 #define START_TIMEOUT_MS 10000
 #define DISMISSAL_TIMEOUT_MS 10000
+/* how long a command that has waited for workers to leave finds none that sessions have started again */
+#define VACANCY_MS 1000
 
 int			gate_workers = 2;
 
@@ -117,6 +119,25 @@ typedef enum Need
 	ENOUGH, ONE_MORE_WANTED, ONE_NEEDED
 } Need;
 
+/* Under the lock: whether a database has workers that hold conversations, which need the ledger. */
+static bool
+has_gate_workers(Oid database)
+{
+	for (int n = 0; n < shared->worker_count; n++)
+		if (shared->workers[n].state != NOT_THERE && shared->workers[n].kind == GATE_WORKER &&
+			shared->workers[n].database == database)
+			return true;
+	return false;
+}
+
+/* Under the lock: whether a command waits for all workers of this database to leave, and for that of the ledger too. */
+static bool
+is_vacated(WorkerKind kind)
+{
+	return shared->vacated == MyDatabaseId && GetCurrentTimestamp() < shared->vacated_until &&
+		(kind == GATE_WORKER || !has_gate_workers(MyDatabaseId));
+}
+
 /* Under the lock. */
 static Need
 need_of(WorkerKind kind)
@@ -163,7 +184,8 @@ need_worker(WorkerKind kind)
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	clear_late_starters(GetCurrentTimestamp());
-	need = need_of(kind);
+	/* the session comes back here with its next tick */
+	need = is_vacated(kind) ? ENOUGH : need_of(kind);
 	for (int n = 0; need != ENOUGH && n < shared->worker_count && entry == NO_WORKER; n++)
 		if (shared->workers[n].state == NOT_THERE)
 		{
@@ -372,7 +394,11 @@ discreet_worker_main(Datum argument)
 
 /* ---- dismissing */
 
-/* Workers of a database leave when they have finished what they work on. */
+/*
+ * Workers of a database leave when they have finished what they work on. While somebody waits for it, no conversation begins, those
+ * under way end, and then the ledger leaves; otherwise sessions would start others, which the owner of a database may not end. One
+ * database at a time is vacated: that of the latest command.
+ */
 void
 dismiss_workers(Oid database, bool wait)
 {
@@ -381,15 +407,26 @@ dismiss_workers(Oid database, bool wait)
 
 	while (shared != NULL && present && GetCurrentTimestamp() < deadline)
 	{
+		bool		conversing;
+
 		present = false;
 		LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+		conversing = wait && has_gate_workers(database);
+		if (wait)
+		{
+			shared->vacated = database;
+			shared->vacated_until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), VACANCY_MS);
+		}
 		for (int n = 0; n < shared->worker_count; n++)
 		{
 			Worker	   *worker = &shared->workers[n];
 
 			if (worker->state == NOT_THERE || worker->database != database)
 				continue;
-			present = worker->dismissed = true;
+			present = true;
+			if (worker->kind == LEDGER_WORKER && conversing)
+				continue;
+			worker->dismissed = true;
 			if (worker->latch != NULL)
 				SetLatch(worker->latch);
 		}
