@@ -46,7 +46,7 @@ def test_trackers_find_the_salary_on_a_plain_table_and_the_audit_denies_them(peo
     names = {attack.name for attack in family.attacks}
     assert learned(family, "plain") == dict.fromkeys(names, 1)
     assert refused(family, "audited") == names
-    by_key = {"a tracker by a join", "columns that are unique only together", "linkage with a public list"}
+    by_key = {"columns that are unique only together", "linkage with a public list"}
     assert refused(family, "noisy") == by_key
 
 
