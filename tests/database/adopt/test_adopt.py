@@ -88,7 +88,7 @@ def test_adopting_again_does_and_pays_nothing(carol: Connection) -> None:
     carol.execute(TABLES)
     adopted(carol, "shop.customer.customer_id")
     charges = carol.execute("SELECT count(*), sum(epsilon) FROM discreet.charges").fetchone()
-    assert charges == (3, Decimal("0.3"))
+    assert charges == (4, Decimal("0.3"))
     assert not [step for step in adopted(carol, "shop.customer.customer_id") if not step[3]]
     assert carol.execute("SELECT count(*), sum(epsilon) FROM discreet.charges").fetchone() == charges
 
@@ -125,6 +125,7 @@ def test_a_decision_is_one_statement(carol: Connection) -> None:
     assert protected_units(carol) == {
         "shop.complaint": "item_id -> shop.item.order_id -> shop.orders.customer_id",
         "shop.customer": "customer_id",
+        "shop.event": "customer_id",
         "shop.item": "order_id -> shop.orders.customer_id",
         "shop.orders": "customer_id",
     }
@@ -203,7 +204,7 @@ def test_proposals_read_no_row(carol: Connection) -> None:
     """The same catalog over other rows has the same proposal."""
     carol.execute(TABLES)
     before = proposed(carol, "shop.customer.customer_id")
-    carol.execute("TRUNCATE shop.customer, shop.orders, shop.item, shop.complaint")
+    carol.execute("TRUNCATE shop.customer, shop.orders, shop.item, shop.complaint, shop.event")
     assert proposed(carol, "shop.customer.customer_id") == before
 
 

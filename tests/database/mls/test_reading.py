@@ -92,8 +92,9 @@ def test_texts_of_labels_do_not_fill_the_memory(employee: Subjects) -> None:
 
 
 def test_an_entity_of_many_rows_can_be_cancelled(employee: Subjects) -> None:
-    """Each row is compared with each other."""
+    """Each row is compared with each other. No history: it would take a lock for each of the labels."""
     admin = employee.admin
+    admin.execute("SELECT discreet.mls_keep_history('employee', false)")
     admin.execute("""
         INSERT INTO employee_mls (name, salary, _key_label, _slot, _row_id, _label, _dead, _entity, _source)
         SELECT 'x', n, 0, 2 * n + 1, 2 * n + 1, n, false, 1, ARRAY[-2, -1] FROM generate_series(1, 20000) n

@@ -274,6 +274,7 @@ ENTRIES: dict[str, str | list[str]] = {
     "_keep_trigger": OF_ONE_OBJECT,
     "_forget_trigger": OF_ONE_OBJECT,
     "_clamped": ["SELECT discreet._clamped(9223372036854775807, 0, 100)"],
+    "_joined": ["SELECT discreet._joined(t, t) FROM public.big"],
     "_bin": ["SELECT discreet._bin(repeat('7', 130000)::numeric, 0, 1, 2147483647)"],
     "_log_bin": ["SELECT discreet._log_bin(repeat('7', 130000)::numeric, -2147483647, 2147483647, 2147483647)"],
     "_synthesis_code": ["SELECT count(discreet._synthesis_code(t, (SELECT array_agg(n::text) FROM"

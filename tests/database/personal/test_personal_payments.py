@@ -171,4 +171,4 @@ def test_noise_is_for_one_row(village: Village) -> None:
     village.protect("visit", "id int, cost int", "VALUES (1, 1)", max_rows=50, max_groups=7)
     (told,) = village.nora.execute("SELECT discreet.explain('SELECT count(*) FROM visit', 0.1)").fetchone() or ()
     assert (told["policy"], told["outputs"][0]["scale"], told["epsilon"]) == ("personal", "10", "0.1")
-    assert "epsilon for each own row that takes part, at most 50" in told["paid_by"]
+    assert "epsilon for each of their rows that takes part, at most 50" in told["paid_by"]
