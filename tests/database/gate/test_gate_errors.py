@@ -15,7 +15,7 @@ COUNT = "SELECT count(*) FROM hr.employee"
     [
         ("DP001", "SELECT * FROM hr.employee", "* other than", "Write the columns one by one."),
         ("DP001", "SELECT count(*) FROM hr.employee LIMIT (SELECT 1)", "a subquery around the answer", "SELECT …"),
-        ("DP001", COUNT + " WHERE zip::bytea = ''", "a cast from text to bytea is not supported in questions about",
+        ("DP001", COUNT + " WHERE zip::date > '2000-01-01'", "a cast from text to date is not supported in questions",
          "on a row"),
         ("DP001", "DELETE FROM hr.employee", "DELETE is no question", "Ask a SELECT."),
         ("DP001", "", "0 statements", "one SELECT at a time"),
