@@ -53,7 +53,7 @@ def test_the_choice_of_a_marginal_follows_the_exponential_mechanism() -> None:
     for _ in range(CHOICES):
         aim = Aim(problem, price, Neighbours.UNBOUNDED, Fitted(problem))
         aim.taken = [release(aim.sensitivity.noise(price), (0,), aim.layout.counts(counts, (0,)), Fraction(0))]
-        hits[problem.candidates.index(aim.chosen(counts, model, now))] += 1
+        hits[problem.candidates.index(aim.chosen(counts, model, now).clique)] += 1
     noise = expected_error(aim.sensitivity.noise(Price(price.accounting, now.for_counts)))
     layout = problem.layout
     losses = [

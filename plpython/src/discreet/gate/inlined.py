@@ -6,6 +6,9 @@ of V correspond one by one to these rows of R, a column of V is its expression t
 that of its row of R. The same holds of what is added up, compared or grouped by. So both have the same exact numbers
 over every database, and where a person counts for the same number of rows in both, they are one measurement.
 
+An expression with a window is none of a row alone: it depends on which rows meet C, and D takes none of them away from
+it. So a query with windows stays as it is.
+
 Only keys of the store are made of this (gate/keys.py); the native SQL is that of the question.
 """
 
@@ -16,6 +19,7 @@ from operator import is_
 from typing import TypeVar, cast
 
 from discreet.gate.names import Source
+from discreet.gate.people import windows_of
 from discreet.gate.schema import Relation
 from discreet.gate.tree import Derived, Expression, HasPerson, Map, Output, Rows
 
@@ -51,7 +55,8 @@ def mapped(rows: Rows) -> tuple[int, Map] | None:
         return None
     query = rows.query
     whole = query.most is None and not (query.first or query.order or query.ties or query.skip)
-    return (rows.place, query) if whole else None
+    by_row = not any(windows_of(value for _, value in query.columns))
+    return (rows.place, query) if whole and by_row else None
 
 
 def moved(thing: Thing, place: int) -> Thing:
