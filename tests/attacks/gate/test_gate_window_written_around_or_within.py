@@ -15,7 +15,8 @@ NESTED = f"SELECT count(*) FROM ({ROWS.replace('extra.visit', '(SELECT * FROM ex
 @pytest.fixture
 def visits(gated: Target) -> Target:
     gated.admin.execute(
-        "CREATE TABLE extra.visit AS SELECT n % 500 AS id, n AS salary, n >= 500 AS smoker FROM generate_series(0, 999) n"
+        "CREATE TABLE extra.visit AS"
+        " SELECT n % 500 AS id, n AS salary, n >= 500 AS smoker FROM generate_series(0, 999) n"
     )
     gated.admin.execute("SELECT discreet.protect('extra.visit', 'id', dataset => 'people', max_rows => 1)")
     return gated
