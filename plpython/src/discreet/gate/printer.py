@@ -288,7 +288,9 @@ def conversion(node: tree.Conversion) -> str:
     if node.to in ("double", "real"):
         return floating(node.argument, node.to == "real")
     if node.to == "text":
-        return output_text(printed(node.argument))
+        # a text whose collation LIKE and functions fail on is a value of another kind, and its text must not be one
+        text = output_text(printed(node.argument))
+        return f'({text} COLLATE pg_catalog."default")' if node.argument.family is Family.OTHER else text
     return f"({printed(node.argument)})::pg_catalog.{node.to}"
 
 
