@@ -31,6 +31,16 @@ TRACKERS = [
     "hr.person p WHERE 7 IN (SELECT v.id FROM extra.voter v WHERE v.id = p.id)",
     "hr.person p WHERE 7 >= ALL (SELECT v.id FROM extra.voter v WHERE v.id = p.id)",
     "hr.person p WHERE (SELECT v.id FROM extra.voter v WHERE v.id = p.id LIMIT 1) = 7",
+    "(SELECT id, mode() WITHIN GROUP (ORDER BY id) AS m FROM extra.voter GROUP BY id) x WHERE m = 7",
+    "(SELECT id, percentile_disc(0.5) WITHIN GROUP (ORDER BY id) AS m FROM extra.voter GROUP BY id) x WHERE m = 7",
+    "(SELECT id, mode() WITHIN GROUP (ORDER BY region) AS r, percentile_cont(0.5) WITHIN GROUP (ORDER BY roll_no) AS n"
+    " FROM extra.voter GROUP BY id) x WHERE r = 'region 2' AND n = 7",
+    "(SELECT id, string_agg(region, ',' ORDER BY dob) AS r, mode() WITHIN GROUP (ORDER BY roll_no) AS n"
+    " FROM extra.voter GROUP BY id) x WHERE r = 'region 2' AND n = 7",
+    "(SELECT id, max(region) AS r, row_number() OVER (PARTITION BY id ORDER BY count(*)) AS p, roll_no AS n"
+    " FROM extra.voter GROUP BY id, roll_no) x WHERE r = 'region 2' AND n = 7",
+    "extra.voter v WHERE region = 'region 2' AND (id, 7) IN (SELECT w.id, w.roll_no FROM extra.voter w)",
+    "extra.voter v WHERE region = 'region 2' AND concat(roll_no)::int = 7",
 ]
 
 

@@ -47,8 +47,9 @@ def chosen(node: ast.FuncCall, rows: Reader, condition: Expression | None) -> Or
         call = "mode()" if name == "mode" else f"{name}(fraction)"
         refuse(f"a call that is not {call} WITHIN GROUP (ORDER BY value)", node)
     fraction = fraction_of(rows.value(node.args[0]), node) if number else None
-    key = rows.sort_key(node.agg_order[0])
-    value = key.value
+    # the result is one of the values, so these may not name people, as they may where they order others
+    value = rows.value(node.agg_order[0].node)
+    key = rows.sort_key(node.agg_order[0], value)
     orderable = NUMBERS | TIMES | {Family.TEXT, Family.BOOL}
     if value.family not in (NUMBERS if name == "percentile_cont" else orderable) or value.type.name == BLANK_PADDED:
         refuse(f"{name}() of {value.kind_name}", node)
