@@ -9,6 +9,7 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
+#include "commands/defrem.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -497,7 +498,7 @@ look_at_databases(Node *statement)
 			foreach(cell, ((CreatedbStmt *) statement)->options)
 				if (strcmp(lfirst_node(DefElem, cell)->defname, "template") == 0 &&
 					lfirst_node(DefElem, cell)->arg != NULL)
-					dismiss_from(strVal(lfirst_node(DefElem, cell)->arg), true);
+					dismiss_from(defGetString(lfirst_node(DefElem, cell)), true);	/* a number is a name, too */
 			break;
 		default:
 			break;
