@@ -15,6 +15,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/indexing.h"
@@ -32,6 +33,7 @@
 #include "storage/lock.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/bytea.h"
 #include "utils/datum.h"
 #include "utils/float.h"
 #include "utils/fmgroids.h"
@@ -182,22 +184,74 @@ place_of_key(TupleDesc columns, char **names, int count, HeapTuple row)
 	return (int64) place;
 }
 
-/* As JSON, of values that can be read again: what the session has set for its own output does not count. */
+/* Whether names of objects, as the search path shortens them, or amounts of money may be among the values of a type. */
+static bool
+is_written_in_words(Oid type)
+{
+	Oid			element = get_element_type(type);
+
+	if (OidIsValid(element))
+		type = element;
+	switch (type)
+	{
+		case REGPROCOID:
+		case REGPROCEDUREOID:
+		case REGOPEROID:
+		case REGOPERATOROID:
+		case REGCLASSOID:
+		case REGTYPEOID:
+		case REGCONFIGOID:
+		case REGDICTIONARYOID:
+		case REGNAMESPACEOID:
+		case REGROLEOID:
+		case REGCOLLATIONOID:
+		case MONEYOID:
+			return true;
+		default:
+			return type >= FirstNormalObjectId && get_typtype(type) != TYPTYPE_ENUM;
+	}
+}
+
+static bool
+has_words(TupleDesc columns)
+{
+	for (int n = 0; n < columns->natts; n++)
+		if (!TupleDescAttr(columns, n)->attisdropped && is_written_in_words(TupleDescAttr(columns, n)->atttypid))
+			return true;
+	return false;
+}
+
+static void
+set_for_now(const char *setting, const char *value)
+{
+	(void) set_config_option(setting, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+/*
+ * As JSON, written in one way for all: what the session has set for its own output does not count. Else a writer could have
+ * dates, amounts and names written down that mean others to whoever reads them.
+ */
 static text *
 written_version(TupleDesc columns, HeapTuple row)
 {
-	int			settings = 0;
+	int			level = NewGUCNestLevel();
 	Datum		version;
 
-	if (extra_float_digits < 1 || IntervalStyle != INTSTYLE_POSTGRES)
+	if (extra_float_digits < 1)
+		set_for_now("extra_float_digits", "1");
+	if (IntervalStyle != INTSTYLE_POSTGRES)
+		set_for_now("intervalstyle", "postgres");
+	if (DateStyle != USE_ISO_DATES)
+		set_for_now("datestyle", "ISO");
+	if (bytea_output != BYTEA_OUTPUT_HEX)
+		set_for_now("bytea_output", "hex");
+	if (has_words(columns))
 	{
-		settings = NewGUCNestLevel();
-		(void) set_config_option("extra_float_digits", "1", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-		(void) set_config_option("intervalstyle", "postgres", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		set_for_now("search_path", "");
+		set_for_now("lc_monetary", "C");
 	}
 	version = DirectFunctionCall1(row_to_json, heap_copy_tuple_as_datum(row, columns));
-	if (settings > 0)
-		AtEOXact_GUC(true, settings);
+	AtEOXact_GUC(true, level);
 	return DatumGetTextPP(version);
 }
 
