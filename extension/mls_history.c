@@ -52,7 +52,7 @@ PG_FUNCTION_INFO_V1(discreet_history_place);
 /* columns of _history */
 enum
 {
-	LABEL = 1, BATCH, NUMBER, HISTORY, PLACE, AT, ROLE, ACT, VERSION, HASH, HISTORY_COLUMNS = HASH
+	LABEL = 1, BATCH, NUMBER, HISTORY, PLACE, AT, ROLE, ACT, VERSION, HASH, RAISED, HISTORY_COLUMNS = RAISED
 };
 
 /* columns of _history_link */
@@ -299,6 +299,7 @@ note_version(Relation base, const Trigger *trigger, HeapTuple row, const char *a
 	values[ACT - 1] = CStringGetTextDatum(act);
 	values[VERSION - 1] = PointerGetDatum(version);
 	values[HASH - 1] = PointerGetDatum(hash_value(&digest));
+	nulls[RAISED - 1] = true;
 	CatalogTupleInsert(history, heap_form_tuple(RelationGetDescr(history), values, nulls));
 	table_close(history, NoLock);
 }

@@ -92,6 +92,8 @@ CREATE TABLE discreet._history (
     act     text NOT NULL,
     version json NOT NULL,
     hash    bytea NOT NULL,
+    -- labels of columns that were relabelled upwards since, by their names: no part of the hash
+    raised  jsonb CHECK (jsonb_typeof(raised) = 'object'),
     PRIMARY KEY (label, batch, number)
 );
 COMMENT ON TABLE discreet._history IS 'Who wrote which version of a row of a multilevel table at which label, and when: append-only.';

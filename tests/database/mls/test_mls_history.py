@@ -94,9 +94,12 @@ def test_trusted_acts_are_written_down_at_each_label_they_change(smith_and_brown
     smith_and_brown.trusted("S:NATO,CRYPTO").execute("SELECT discreet.mls_purge('employee', 'why')")
     assert history(smith_and_brown.at("U"), "Smith") == [
         (officer, "U", "insert", "U", {"name": "Smith"}, {}),
-        (officer, "U", "update", "U", {"name": "Smith", "perf": "Fair"}, {}),
+        (officer, "U", "update", "U", {"name": "Smith"}, {}),
         (officer, "U", "update", "U", {"name": "Smith"}, {}),
     ]
+    assert (officer, "U", "update", "U", {"name": "Smith", "perf": "Fair"}, {}) in history(
+        smith_and_brown.at("C"), "Smith"
+    )
     assert [row[1:3] for row in history(smith_and_brown.at("S"), "Smith")].count(("S", "delete")) == 1
     assert smith_and_brown.admin.execute(CHAINS).fetchall() == [("C", True), ("S", True), ("U", True)]
 

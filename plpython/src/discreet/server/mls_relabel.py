@@ -5,15 +5,16 @@ from __future__ import annotations
 from discreet.core.declarations import given
 from discreet.core.errors import InvalidParameterError
 from discreet.core.parser import load_parser
-from discreet.mls import acts, relabelling
+from discreet.mls import acts, history, relabelling
 from discreet.mls.labels import dominates, joins
 from discreet.mls.table import Column, Table
 from discreet.rules.expressions import predicate, refuse_foreign_types
 from discreet.server.entry import sql_errors
-from discreet.server.mls import lattice, log, named_table
+from discreet.server.mls import history_number, lattice, log, named_table
 from discreet.server.mls_acts import (
     Judge,
     bits,
+    execute,
     label_of_session,
     require_right,
     require_trust,
@@ -124,7 +125,10 @@ def moved(plpy: Plpy, table: Table, cells: list[Column], to: int, label: int) ->
                     f'cells of column "{cell.name}" in {count} rows {what}',
                     "Name fewer rows in the predicate; mls_report() shows versions, mls_uplevel() settles them.",
                 )
-        for statement in (*move.statements(), *move.noted()):
+        for statement in move.statements():
+            plpy.execute(statement)
+        hide(plpy, table, history.raised_cells(table, relabelling.MOVED, cell, f"NOT ({move.is_down})", to))
+        for statement in move.noted():
             plpy.execute(statement)
     return int(plpy.execute(relabelling.count_of(relabelling.CHANGED))[0]["count"])
 
@@ -145,4 +149,10 @@ def raised(plpy: Plpy, table: Table, meant: str, to: int, label: int) -> int:
     count = int(plpy.execute(relabelling.count_of(relabelling.RAISED))[0]["count"])
     for statement in relabelling.raise_rows(table, label):
         plpy.execute(statement)
+    hide(plpy, table, history.raised_rows(table, relabelling.AFFECTED, to, label))
     return count
+
+
+def hide(plpy: Plpy, table: Table, statement: str) -> None:
+    """What went up is not shown below by the history either."""
+    execute(plpy, statement, ["uuid"], history_number(plpy, table))
