@@ -106,7 +106,6 @@ def anonymising(subject: Subject) -> Iterator[Line]:
 
 def levels(subject: Subject) -> dict[str, dict[str, list[str]]]:
     """Our hierarchies as anjana wants them: a list of all values per level."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "plpython" / "src"))
     from discreet.release.hierarchy import Hierarchy, Values
 
     found: dict[str, dict[str, list[str]]] = {}

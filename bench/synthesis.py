@@ -8,7 +8,6 @@ Peers on the same rows, each of which needs an hour and an idle core: `python -m
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -86,7 +85,6 @@ class Closeness:
 
     @classmethod
     def of(cls, here: Columns, there: Columns, sizes: tuple[int, ...] = SIZES) -> Closeness:
-        sys.path.insert(0, str(Path(__file__).parents[1] / "plpython" / "src"))
         from discreet.synthesis.problem import Layout
 
         means = []
