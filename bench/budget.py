@@ -157,6 +157,7 @@ def growth(subject: Subject) -> Iterator[Line]:
             load(each)
             each.cluster.sql(OPEN_TO_ASKER)
         old.sql(LARGE)
+        old.sql("CHECKPOINT")  # else it is written while charges are measured
         for name, user, step in steps():
             with subjects[0].connect(user) as on_young, subjects[1].connect(user) as on_old:
                 for connection in (on_young, on_old):
