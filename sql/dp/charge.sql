@@ -26,17 +26,19 @@ COMMENT ON FUNCTION discreet._protection_of(oid) IS
 -- rows that were there, or NO INHERIT, which says nothing of rows in tables that inherit.
 CREATE FUNCTION discreet._never_null(a pg_attribute)
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 STRICT
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $sql$
-    SELECT a.attnotnull AND NOT EXISTS (
+AS $plpgsql$
+BEGIN
+    RETURN a.attnotnull AND NOT EXISTS (
         SELECT FROM pg_constraint n
-        WHERE n.conrelid = a.attrelid AND n.contype = 'n' AND n.conkey = ARRAY[a.attnum] AND (NOT n.convalidated OR n.connoinherit))
-$sql$;
+        WHERE n.conrelid = a.attrelid AND n.contype = 'n' AND n.conkey = ARRAY[a.attnum] AND (NOT n.convalidated OR n.connoinherit));
+END
+$plpgsql$;
 COMMENT ON FUNCTION discreet._never_null(pg_attribute) IS 'Whether no row has NULL in a column, in the snapshot of the caller.';
 
 -- discreet._files_of: the files of a relation and its parts, in the snapshot of the caller, as a digest. COPY FREEZE puts rows
@@ -82,6 +84,8 @@ AS $plpgsql$
 #variable_conflict use_column
 DECLARE
     wholes oid[] := relations;
+    whole oid;
+    single jsonb := '{}';
 BEGIN
     -- every charge comes here: most relations are no part of another
     IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = ANY (relations)) OR cardinality(relations) > 1 THEN
@@ -92,15 +96,19 @@ BEGIN
             SELECT a.relation FROM ancestor a GROUP BY a.relation
             HAVING count(*) = (SELECT count(DISTINCT r) FROM unnest($1) r));
     END IF;
-    RETURN (
-    SELECT coalesce(jsonb_object_agg(format('%s.%s', i.indrelid, i.indkey[0]), discreet._files_of(i.indrelid)), '{}')
-    FROM unnest(wholes) AS whole(relation)
-    JOIN pg_class c ON c.oid = whole.relation
-    JOIN pg_index i ON i.indrelid = c.oid AND i.indisunique AND i.indimmediate AND i.indisvalid
-                   AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = 1
-    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] AND discreet._never_null(a)
-    -- an index of a plain parent does not see the rows of tables that inherit from it
-    WHERE NOT (c.relkind <> 'p' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid)));
+    -- one at a time: a plan for one relation is made once, one for an array of them for each charge
+    FOREACH whole IN ARRAY wholes LOOP
+        single := single || coalesce((
+            SELECT jsonb_object_agg(format('%s.%s', i.indrelid, i.indkey[0]), discreet._files_of(i.indrelid))
+            FROM pg_class c
+            JOIN pg_index i ON i.indrelid = c.oid AND i.indisunique AND i.indimmediate AND i.indisvalid
+                           AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = 1
+            JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] AND discreet._never_null(a)
+            -- an index of a plain parent does not see the rows of tables that inherit from it
+            WHERE c.oid = whole
+              AND NOT (c.relkind <> 'p' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid))), '{}');
+    END LOOP;
+    RETURN single;
 END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._single_columns(oid[]) IS
