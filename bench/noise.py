@@ -22,13 +22,13 @@ PEOPLE = """
     CREATE TABLE dweller (id int PRIMARY KEY, a int NOT NULL, b int NOT NULL, c int NOT NULL);
     INSERT INTO dweller SELECT id, id % {digits}, id / {digits} % {digits}, id / {digits} / {digits} % {digits}
     FROM generate_series(0, 19999) AS id;
-    SELECT discreet.create_dataset('quiet', 100000);
+    SELECT discreet.create_dataset('quiet', 1000);
     SELECT discreet.protect('household', 'id', 'quiet'), discreet.protect('dweller', 'id', 'quiet');
     SELECT discreet.describe_column('household', 'town', categories => {towns});
     SELECT discreet.describe_column('dweller', key, categories => {all_digits}) FROM unnest('{{a,b,c}}'::text[]) AS key;
     SELECT discreet.describe_column('household', 's' || n, 0, {highest}) FROM generate_series(1, {sums}) AS n;
     CREATE ROLE {asker} LOGIN IN ROLE discreet_analyst;
-    SELECT discreet.grant_budget('quiet', '{asker}', 100000);
+    SELECT discreet.grant_budget('quiet', '{asker}', 1000);
 """
 
 
