@@ -53,9 +53,19 @@ forget_session(void)
 }
 
 static void
-forget_catalog(Datum argument, int cache_id, uint32 hash)
+forget_roles(Datum argument, int cache_id, uint32 hash)
 {
 	forget_session();
+}
+
+/* Of the schema discreet, if it is here. Sessions that use temporary tables make schemas, which concern nothing here. */
+static uint32 schema_hash = 0;
+
+static void
+forget_schema(Datum argument, int cache_id, uint32 hash)
+{
+	if (schema_hash == 0 || hash == 0 || hash == schema_hash)
+		forget_session();
 }
 
 /* Whether the extension is about to come here: its schema is there, and its tables are not. Else a schema comes first. */
@@ -73,15 +83,18 @@ look_at_session(void)
 {
 	static bool watched = false;
 	bool		concerned;
+	Oid			schema;
 
 	if (!watched)
 	{
-		CacheRegisterSyscacheCallback(AUTHOID, forget_catalog, (Datum) 0);
-		CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_catalog, (Datum) 0);
-		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_catalog, (Datum) 0);
+		CacheRegisterSyscacheCallback(AUTHOID, forget_roles, (Datum) 0);
+		CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_roles, (Datum) 0);
+		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_schema, (Datum) 0);
 		watched = true;
 	}
 	session_state.known = session_state.changed = false;
+	schema = get_namespace_oid("discreet", true);
+	schema_hash = OidIsValid(schema) ? GetSysCacheHashValue1(NAMESPACEOID, ObjectIdGetDatum(schema)) : 0;
 	session_state.user = GetUserId();
 	session_state.session_user = GetSessionUserId();
 	for (uint32 n = 0; n < Min(look_count, MOST_LOOKS); n++)
