@@ -8,7 +8,20 @@ from typing import NoReturn
 from discreet.core.quoting import literal
 from discreet.gate.refusal import refuse_unbounded
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.tree import INTERVAL, Column, Expression, Output, every_node
+from discreet.gate.tree import (
+    INTERVAL,
+    Among,
+    Case,
+    Column,
+    Exists,
+    Expression,
+    Ordered,
+    Output,
+    Placed,
+    Quantified,
+    Scalar,
+    Within,
+)
 
 WRITTEN = "A question can write them, too: least(greatest(value, 0), 20); of a count, least(count(*), 20)."
 OF_DATE = "A question can write them of a number of days: least(greatest(value - date '2020-01-01', 0), 1500)."
@@ -51,5 +64,26 @@ def is_without_bounds(column: Column) -> bool:
 
 
 def columns_in(value: Expression) -> Iterator[Column]:
-    """The columns that a value is made of, those of derived tables written out."""
-    return (node for node in every_node([value]) if isinstance(node, Column))
+    """The columns that a value is made of, those of derived tables written out; not those that only choose rows."""
+    if isinstance(value, Column):
+        yield value
+    for part in made_of(value):
+        yield from columns_in(part)
+
+
+def made_of(value: Expression) -> tuple[Expression, ...]:
+    """The parts whose bounds would bound the value. Conditions, partitions and orders choose among values."""
+    match value:
+        case Output():
+            return (value.origin,)
+        case Within() | Ordered():
+            return () if value.argument is None else (value.argument,)
+        case Placed():
+            return value.arguments
+        case Case():
+            return value.results
+        case Scalar():
+            return (value.result,)
+        case Exists() | Quantified() | Among():
+            return ()
+    return value.parts
