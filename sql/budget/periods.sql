@@ -479,8 +479,8 @@ DECLARE
 BEGIN
     RETURN (
         SELECT jsonb_build_object(
-            'left_for_dataset', (min(l.amount_limit - l.amount_spent) FILTER (WHERE l.role = 0))::text,
-            'left_for_role', (min(l.amount_limit - l.amount_spent) FILTER (WHERE l.role <> 0))::text,
+            'left_for_dataset', trim_scale(min(l.amount_limit - l.amount_spent) FILTER (WHERE l.role = 0))::text,
+            'left_for_role', trim_scale(min(l.amount_limit - l.amount_spent) FILTER (WHERE l.role <> 0))::text,
             'lines', jsonb_agg(jsonb_build_object(
                 'epsilon_limit', CASE l.period WHEN 'infinity' THEN round(b.epsilon_limit * d.lifetime_epsilon / cap.epsilon_limit, 20)
                                                ELSE b.epsilon_limit END::text,
