@@ -150,5 +150,6 @@ def test_hardly_any_noise_makes_hardly_any_error(asker: Asker, name: str) -> Non
     """An error without a limit, or one of the whole range, would pass the first test."""
     asker.reset()
     for (group, column), (number, error) in cells(asker.json(QUESTIONS[name].format(**ASKED), 90, fresh=True)).items():
-        if group not in ("a", "f") and number is not None:
+        # rows may be equal, so that a dense rank of 1 is never excluded
+        if group not in ("a", "f") and (name, column) != ("ranks", "d") and number is not None:
             assert float(str(error)) <= 0.02 * abs(float(str(number))) + 2, (group, column, number, error)
