@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.database.mls.subjects import Subjects, refused
 
 
@@ -206,3 +207,21 @@ def test_what_stores_a_row_takes_rows_of_multilevel_tables_alone(employee: Subje
         refused(employee.at("C"), f"SELECT discreet._insert_root('employee_mls', {nobody}, 1, NULL, '')").sqlstate
         == "42501"
     )
+
+
+@pytest.mark.parametrize("statement", ["UPDATE employee SET perf = 'Bad'", "DELETE FROM employee WHERE tc = 'S'"])
+def test_a_statement_over_many_rows_looks_for_each_by_its_key(employee: Subjects, statement: str) -> None:
+    """Plans may be made while the index of rows above is empty, and are kept while a statement fills it."""
+    count = 300
+    employee.at("U").execute(
+        f"INSERT INTO employee SELECT n::text, 'U', n, 'U', 'Good' FROM generate_series(1, {count}) n"
+    )
+    employee.admin.execute("VACUUM ANALYZE employee_mls")
+    session = employee.at("S")
+    if statement.startswith("DELETE"):
+        session.execute("UPDATE employee SET perf = 'Fair'")
+    read = "SELECT pg_stat_get_xact_tuples_returned('employee_mls_above'::regclass)"
+    with session.transaction():
+        assert session.execute(statement.encode()).rowcount == count
+        ((tuples,),) = session.execute(read).fetchall()
+    assert tuples <= 20 * count

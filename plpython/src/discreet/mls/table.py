@@ -121,10 +121,14 @@ class Table:
         return " AND ".join(f"{one}.{key.quoted} {key.equals} {other}.{key.quoted}" for key in self.key)
 
     def same_entity(self, above: str, row: str) -> str:
-        """That a row above the root belongs to the entity of another row; by the index of the key."""
+        """That a row above the root belongs to the entity of another row; by the index of the key.
+
+        A root has no entity, and 0 is the number of none. The coalesce() keeps plans off the index of rows above.
+        While there are none, reading all of that index is cheaper, and a statement that makes thousands keeps its plan.
+        """
         return (
             f"{self.same_key(above, row)} AND {above}._key_label = {row}._key_label"
-            f" AND {above}._entity = {entity_of(row)}"
+            f" AND coalesce({above}._entity, 0) = {entity_of(row)}"
         )
 
     def conflict(self) -> str:
