@@ -94,6 +94,135 @@ SET search_path = pg_catalog, pg_temp
 AS $$ SELECT ARRAY[sqrt(GREATEST(a[1], 0)), sqrt(GREATEST(a[2], 0))] $$;
 COMMENT ON FUNCTION discreet._margin_sqrt(numeric[]) IS 'Lowest and highest square root of a number with margins.';
 
+-- discreet._margin_exp: of e to that power. Beyond 700, where numerics take long and doubles end, there is no limit.
+CREATE FUNCTION discreet._margin_exp(a numeric[])
+RETURNS numeric[]
+LANGUAGE sql
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ARRAY[
+        CASE WHEN a[1] < -700 THEN 0 ELSE exp(LEAST(a[1], 700)) END,
+        CASE WHEN a[2] > 700 THEN 'Infinity' ELSE exp(GREATEST(a[2], -700)) END]
+$$;
+COMMENT ON FUNCTION discreet._margin_exp(numeric[]) IS 'Lowest and highest exponential of a number with margins.';
+
+-- discreet._margin_ln: of a natural logarithm; of 0 and below there is none.
+CREATE FUNCTION discreet._margin_ln(a numeric[])
+RETURNS numeric[]
+LANGUAGE sql
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ARRAY[
+        CASE WHEN a[1] <= 0 THEN '-Infinity' ELSE ln(a[1]) END, CASE WHEN a[2] <= 0 THEN 'Infinity' ELSE ln(a[2]) END]
+$$;
+COMMENT ON FUNCTION discreet._margin_ln(numeric[]) IS 'Lowest and highest natural logarithm of a number with margins.';
+
+-- discreet._margin_log: of a logarithm to base 10; of 0 and below there is none.
+CREATE FUNCTION discreet._margin_log(a numeric[])
+RETURNS numeric[]
+LANGUAGE sql
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ARRAY[
+        CASE WHEN a[1] <= 0 THEN '-Infinity' ELSE log(a[1]) END, CASE WHEN a[2] <= 0 THEN 'Infinity' ELSE log(a[2]) END]
+$$;
+COMMENT ON FUNCTION discreet._margin_log(numeric[]) IS 'Lowest and highest decimal logarithm of a number with margins.';
+
+-- discreet._margin_sign: of a sign.
+CREATE FUNCTION discreet._margin_sign(a numeric[])
+RETURNS numeric[]
+LANGUAGE sql
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ARRAY[sign(a[1]), sign(a[2])]
+$$;
+COMMENT ON FUNCTION discreet._margin_sign(numeric[]) IS 'Lowest and highest sign of a number with margins.';
+
+-- discreet._margin_mod: of the remainder after division by an exact number. While the quotient is the same whole number, the
+-- remainder grows with what is divided.
+CREATE FUNCTION discreet._margin_mod(a numeric[], divisor numeric)
+RETURNS numeric[]
+LANGUAGE sql
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE
+        WHEN divisor = 0 THEN NULL
+        WHEN a[1] > '-Infinity' AND a[2] < 'Infinity' AND div(a[1], divisor) = div(a[2], divisor)
+            THEN ARRAY[mod(a[1], divisor), mod(a[2], divisor)]
+        ELSE ARRAY[
+            CASE WHEN a[1] < 0 THEN -abs(divisor) ELSE 0 END, CASE WHEN a[2] > 0 THEN abs(divisor) ELSE 0 END]
+        END
+$$;
+COMMENT ON FUNCTION discreet._margin_mod(numeric[], numeric) IS 'Lowest and highest remainder of a number with margins.';
+
+-- discreet._margin_power: of a power with an exact exponent. Numbers below 0 have whole powers only. There is no limit where the
+-- number may be 0 and the exponent is below 0, nor for numbers so large that the power takes long.
+CREATE FUNCTION discreet._margin_power(a numeric[], exponent numeric)
+RETURNS numeric[]
+LANGUAGE sql
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE
+        WHEN a[1] < -1e30 OR a[2] > 1e30 OR a[2] < 0 AND exponent <> trunc(exponent)
+            OR exponent < 0 AND a[1] <= 0 AND a[2] >= 0 THEN ARRAY['-Infinity', 'Infinity']::numeric[]
+        WHEN exponent <> trunc(exponent) THEN ARRAY[
+            LEAST(power(GREATEST(a[1], 0), exponent), power(a[2], exponent)),
+            GREATEST(power(GREATEST(a[1], 0), exponent), power(a[2], exponent))]
+        WHEN mod(exponent, 2) = 0 AND a[1] <= 0 AND a[2] >= 0 THEN ARRAY[
+            CASE WHEN exponent = 0 THEN 1 ELSE 0 END, GREATEST(power(a[1], exponent), power(a[2], exponent))]
+        ELSE ARRAY[
+            LEAST(power(a[1], exponent), power(a[2], exponent)), GREATEST(power(a[1], exponent), power(a[2], exponent))]
+        END
+$$;
+COMMENT ON FUNCTION discreet._margin_power(numeric[], numeric) IS 'Lowest and highest power of a number with margins.';
+
+-- discreet._margin_ntile: of the part of so many rows in which the row at this place is, among so many parts; the first ones have
+-- a row more.
+CREATE FUNCTION discreet._margin_ntile(place numeric[], rows bigint, parts numeric)
+RETURNS numeric[]
+LANGUAGE sql
+IMMUTABLE
+STRICT
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ARRAY[min(part), max(part)]
+    FROM (
+        SELECT CASE
+            WHEN number <= larger * (size + 1) THEN ceil(number / (size + 1))
+            ELSE larger + ceil((number - larger * (size + 1)) / size)
+            END AS part
+        FROM (SELECT div(rows, parts) AS size, mod(rows, parts) AS larger) AS sizes, unnest(place) AS number
+    ) AS found
+$$;
+COMMENT ON FUNCTION discreet._margin_ntile(numeric[], bigint, numeric) IS
+    'Lowest and highest part in which a row with margins of its place is.';
+
 -- discreet._margin_rounded: of a number rounded, in whatever way, to so many digits after the point.
 CREATE FUNCTION discreet._margin_rounded(a numeric[], digits int)
 RETURNS numeric[]

@@ -40,10 +40,14 @@ QUESTIONS = {
     " FROM {people} GROUP BY grp",
     "products": "SELECT grp, {n} * {s} AS p, ({n} - 30) * ({n} - 30) AS square, abs({n} - 30) * {s} AS a,"
     " sqrt({n}) AS root FROM {people} GROUP BY grp",
+    "functions": "SELECT grp, exp({n} / 10.0) AS e, ln({s} + 100) AS l, log({s} + 1000) AS d, sign({n} - 28) AS sign,"
+    " {n} % 7 AS m, ({n} - 28) ^ 2 AS square, power({n} - 28.5, -1) AS inverse, power({s} + 100, 0.5) AS root"
+    " FROM {people} GROUP BY grp",
     "shares of the total": "SELECT grp, 100.0 * {n} / sum({n}) OVER () AS share, round({s} / sum({s}) OVER (), 2) AS r"
     " FROM {people} GROUP BY grp",
     "ranks": "SELECT grp, rank() OVER (ORDER BY {n} DESC) AS r, row_number() OVER (ORDER BY {n}) AS n,"
-    " dense_rank() OVER (ORDER BY {s}) AS d, percent_rank() OVER (ORDER BY {n}) AS p FROM {people} GROUP BY grp",
+    " dense_rank() OVER (ORDER BY {s}) AS d, percent_rank() OVER (ORDER BY {n}) AS p,"
+    " ntile(4) OVER (ORDER BY {n}) AS quarter, cume_dist() OVER (ORDER BY {n}) AS c FROM {people} GROUP BY grp",
     "running sums": "SELECT grp, sum({n}) OVER (ORDER BY grp) AS s, {n} - lag({n}) OVER (ORDER BY grp) AS change,"
     " max({n}) OVER (ORDER BY grp ROWS 1 PRECEDING) AS m, avg({s}) OVER () AS a,"
     " first_value({n}) OVER (ORDER BY grp) AS f FROM {people} GROUP BY grp",

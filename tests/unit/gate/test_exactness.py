@@ -142,6 +142,10 @@ WITH_THE_ANSWER = [
     ("rank() OVER (ORDER BY count(*))", MADE_OF_MARGINS),
     ("dense_rank() OVER (PARTITION BY dept ORDER BY avg(salary) DESC)", MADE_OF_MARGINS),
     ("percent_rank() OVER (ORDER BY 1.0 / count(*))", MADE_OF_MARGINS),
+    ("count(*) % 2", MADE_OF_MARGINS),
+    ("count(*) ^ 2", MADE_OF_MARGINS),
+    ("exp(count(*) / 100.0)", MADE_OF_MARGINS),
+    ("ntile(4) OVER (ORDER BY count(*))", MADE_OF_MARGINS),
     ("sum(count(*)) OVER ()", MADE_OF_MARGINS),
     ("avg(count(*)) OVER (ORDER BY bucket(salary, 50000) ROWS 2 PRECEDING)", MADE_OF_MARGINS),
     ("count(*) - lag(count(*)) OVER (ORDER BY dept, bucket(salary, 50000))", MADE_OF_MARGINS),
@@ -162,8 +166,9 @@ def test_errors_that_depend_on_released_numbers_come_with_the_answer(column: str
 
 LOST = [
     ("count(*) + char_length(dept)", "not known to be a number"),
-    ("count(*) % 2", "operator %"),
-    ("count(*) ^ 2", "operator ^"),
+    ("count(*) % count(*)", "operator %"),
+    ("2 ^ count(*)", "operator ^"),
+    ("count(*) ^ 1000", "operator ^"),
     ("@ count(*)", "operator @"),
     ("count(*) > 100", "a comparison"),
     ("count(*) BETWEEN 1 AND 5", "a comparison"),

@@ -46,7 +46,11 @@ from discreet.gate.propagation import TYPES as NUMBER_TYPES
 WHOLE, FRACTIONAL = NumberType.WHOLE, NumberType.FRACTIONAL
 MISSED = Fraction(5, 100)
 ROWS_BY_PLACE = frozenset(["lag", "lead", "first_value", "last_value", "nth_value"])
-RANKS = frozenset(["rank", "row_number", "dense_rank", "percent_rank"])
+RANKS = frozenset(["rank", "row_number", "dense_rank", "percent_rank", "cume_dist"])
+# functions that grow with their one argument
+GROWING = {"exp": "exp", "ln": "ln", "log": "log", "log10": "log", "sign": "sign"}
+POWERS = frozenset(["power", "pow"])
+MOST_POWER = 100
 # NONDEFAULT, ROWS, BETWEEN, UNBOUNDED PRECEDING, UNBOUNDED FOLLOWING
 ALL_ROWS = 0x1 | 0x4 | 0x10 | 0x20 | 0x100
 
@@ -222,19 +226,35 @@ class Follower:
 
     def operation(self, at: int, node: ast.A_Expr) -> Margin | None:
         name, right = operator_name(node), self.margin(at, divisor(node))
+        if name == "^" and node.lexpr is not None:
+            return self.power(at, node.lexpr, node.rexpr)
         if right is None:
             return None
         if node.lexpr is None:
             zero = call("_margin_exact", number(0))
             return {"+": right, "-": Margin(call("_margin_minus", zero, right.sql), right.type)}.get(name)
         left = self.margin(at, node.lexpr)
-        if left is None or name not in ("+", "-", "*", "/"):
+        if left is None or name not in ("+", "-", "*", "/", "%"):
             return None
         kind = WHOLE if left.type is WHOLE and right.type is WHOLE else FRACTIONAL
         if name == "/":
             return Margin(call("_margin_over", left.sql, right.sql, truth(kind is WHOLE)), kind)
+        if name == "%":
+            return self.remainder(at, left, divisor(node), kind)
         named = {"+": "_margin_plus", "-": "_margin_minus", "*": "_margin_times"}[name]
         return Margin(call(named, left.sql, right.sql), kind)
+
+    def remainder(self, at: int, left: Margin, by: Node, kind: NumberType) -> Margin | None:
+        if not self.is_exact(at, by):
+            return None
+        return Margin(call("_margin_mod", left.sql, as_numeric(by)), kind)
+
+    def power(self, at: int, base: Node, exponent: Node) -> Margin | None:
+        """With a constant exponent."""
+        found, to = self.margin(at, base), self.exactness(at, exponent).number
+        if found is None or to is None or abs(to) > MOST_POWER:
+            return None
+        return Margin(call("_margin_power", found.sql, as_numeric(exponent)), FRACTIONAL)
 
     def cast(self, at: int, node: ast.TypeCast) -> Margin | None:
         name, found = node.typeName.names[-1].sval, self.margin(at, node.arg)
@@ -298,6 +318,14 @@ class Follower:
             found = self.margin(at, node.args[0])
             kind = FRACTIONAL if found is None or name == "sqrt" else found.type
             return None if found is None else Margin(call(f"_margin_{name}", found.sql), kind)
+        if name in GROWING and len(node.args or ()) == 1:
+            found = self.margin(at, node.args[0])
+            return None if found is None else Margin(call(f"_margin_{GROWING[name]}", found.sql), FRACTIONAL)
+        if name in POWERS and len(node.args or ()) == 2:
+            return self.power(at, *node.args)
+        if name == "mod" and len(node.args or ()) == 2:
+            found = self.margin(at, node.args[0])
+            return None if found is None else self.remainder(at, found, node.args[1], found.type)
         return None
 
     # -- over several rows of the answer
@@ -313,7 +341,7 @@ class Follower:
         if not all(self.is_exact(at, part) for part in partition):
             return None
         ordered = all(self.is_exact(at, item.node) for item in order)
-        if name in RANKS and not node.args and not ordered:
+        if not ordered and name in (RANKS if not node.args else ("ntile",)):
             return self.rank(at, node, name, partition, order)
         if not ordered:
             return None
@@ -384,6 +412,15 @@ class Follower:
         rank = call("_margin_rank", found.sql, *arrays, others, truth(descending))
         if name == "dense_rank":
             return Margin(call("_margin", number(1), part(rank, 2)), WHOLE)
+        if name == "ntile":
+            (parts,) = node.args
+            if not self.is_exact(at, parts):
+                return None
+            return Margin(call("_margin_ntile", rank, rows, as_numeric(parts)), WHOLE)
+        if name == "cume_dist":
+            # as a share of all rows: the place of the last row that is equal, which lies within the same limits
+            share = call("_margin_over", rank, call("_margin_exact", as_numeric(rows)), truth(False))
+            return Margin(share, FRACTIONAL)
         if name != "percent_rank":
             return Margin(rank, WHOLE)
         others_than_one = ast.MinMaxExpr(op=enums.MinMaxOp.IS_GREATEST, args=(minus(rows, number(1)), number(1)))
