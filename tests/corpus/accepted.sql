@@ -494,3 +494,21 @@ SELECT CASE WHEN first >= DATE '2024-01-01' THEN 'new' ELSE 'old' END AS kind, c
 FROM (SELECT patient_id, min(day) AS first, count(*) AS n FROM clinic.visit GROUP BY patient_id) v GROUP BY 1 ORDER BY 1;
 SELECT count(*) FROM clinic.patient p JOIN clinic.visit v ON p.id = v.patient_id WHERE v.day + p.age > '2024-01-01';
 SELECT count(*) FROM hr.employee WHERE zip::int > 2000;
+
+-- ===== columns with the schema of their table
+
+SELECT clinic.visit.ward, count(*) FROM clinic.visit GROUP BY clinic.visit.ward ORDER BY clinic.visit.ward;
+SELECT avg(n) FROM (SELECT clinic.visit.patient_id, count(*) AS n FROM clinic.visit WHERE clinic.visit.cost > 7
+GROUP BY clinic.visit.patient_id) x;
+SELECT count(*) FROM clinic.patient WHERE EXISTS (SELECT 1 FROM clinic.visit WHERE patient_id = clinic.patient.id);
+SELECT avg(clinic.patient.age) FROM clinic.patient WHERE clinic.patient.id IN (SELECT clinic.visit.patient_id FROM clinic.visit
+WHERE clinic.visit.cost > 100);
+SELECT count(DISTINCT clinic.patient.id) FROM clinic.patient JOIN clinic.visit ON clinic.visit.patient_id = clinic.patient.id
+WHERE clinic.patient.age > 30;
+SELECT count(*) FROM (SELECT clinic.visit.* FROM clinic.visit) v WHERE cost > 50;
+SELECT avg(hr.visit.minutes) FROM clinic.visit JOIN hr.visit ON hr.visit.ward = clinic.visit.ward WHERE clinic.visit.cost > 50;
+SELECT sum(minutes) FROM clinic.visit JOIN hr.visit USING (ward) WHERE hr.visit.minutes > 20 AND clinic.visit.cost > 3;
+SELECT count(*) FROM clinic.visit WHERE EXISTS (SELECT 1 FROM hr.visit
+WHERE hr.visit.ward = clinic.visit.ward AND hr.visit.minutes > 20);
+SELECT count(*) FROM hr.visit, clinic.visit WHERE hr.visit.ward = clinic.visit.ward AND minutes > cost / 10;
+SELECT count(*) FROM hr.employee WHERE hr.employee.salary > 1;

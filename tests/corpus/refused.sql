@@ -763,8 +763,6 @@ SELECT avg(wages) FROM hr.employee;
 SELECT count(*) FROM clinic.patient WHERE name = 'Tom Fielding';
 -- DP001: ambiguous
 SELECT count(*) FROM clinic.patient p JOIN zip_area z ON p.zip = z.zip WHERE zip = '02139';
--- DP001: schema
-SELECT count(*) FROM hr.employee WHERE hr.employee.salary > 1;
 -- DP001: database
 SELECT count(*) FROM other.hr.employee;
 -- 42704: hr.nothing
@@ -932,3 +930,29 @@ SELECT count(*) FROM hr.employee, unnest(ARRAY[ARRAY[1], ARRAY[2]]) n;
 SELECT count(*) FROM hr.employee, generate_series(1) n;
 -- DP001: generate_series() of numbers this large
 SELECT count(*) FROM hr.employee, generate_series(1, 99999999999) n;
+
+-- ===== columns with the schema of their table: the rules are those of columns without
+
+-- DP002: column id
+SELECT count(*) FROM clinic.patient WHERE clinic.patient.id = 7;
+-- DP001: there is no column clinic.patient.name
+SELECT count(*) FROM clinic.patient WHERE clinic.patient.name = 'Ann';
+-- DP001: there is no column clinic.patient.age
+SELECT count(*) FROM clinic.patient p WHERE clinic.patient.age > 30;
+-- DP001: there is no column hr.patient.age
+SELECT count(*) FROM clinic.patient WHERE hr.patient.age > 30;
+-- DP001: a column name with a database
+SELECT count(*) FROM clinic.patient WHERE here.clinic.patient.age > 30;
+-- DP001: table visit is ambiguous
+SELECT count(*) FROM clinic.visit, hr.visit WHERE visit.ward = 'Surgery';
+-- DP001: column ward is ambiguous
+SELECT count(*) FROM clinic.visit JOIN hr.visit ON clinic.visit.ward = hr.visit.ward WHERE ward = 'Surgery';
+-- DP001: two tables of one name
+SELECT count(*) FROM clinic.visit, (SELECT ward FROM hr.visit) visit WHERE clinic.visit.ward = 'Surgery';
+-- DP001: beside an alias visit
+SELECT count(*) FROM clinic.visit WHERE EXISTS (SELECT 1 FROM clinic.visit visit
+WHERE clinic.visit.patient_id = visit.patient_id AND visit.cost > 100);
+-- DP002: comparing the columns region, roll_no
+SELECT count(*) FROM census.voter WHERE region = 'Coast' AND census.voter.roll_no = 4;
+-- DP001: is neither in GROUP BY nor in an aggregate
+SELECT clinic.patient.age, count(*) FROM clinic.patient GROUP BY clinic.patient.sex;

@@ -102,6 +102,7 @@ TABLES = (
     ),
     table("public.club", None, text("member"), Column("dob", "date"), text("zip"), text("gender"), text("sport")),
     table("public.calendar", None, Column("day", "date"), text("holiday"), keys=("day",)),
+    table("hr.visit", None, text("ward"), number("minutes", "integer", 0, 60), keys=("ward",)),
     table("public.ward_floor", None, text("ward"), number("floor", "integer", 0, 9), number("beds", "integer", 0, 99)),
 )  # fmt: skip
 

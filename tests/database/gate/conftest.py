@@ -35,7 +35,9 @@ PUBLIC = """
     CREATE TABLE ward_floor (ward text, floor int, beds int);
     INSERT INTO ward_floor
     SELECT DISTINCT ward, length(ward) % 4, ascii(ward) FROM clinic.visit UNION ALL SELECT 'Oncology', 9, 20;
-    GRANT SELECT ON zip_area, ward_floor, club, calendar TO PUBLIC;
+    CREATE TABLE hr.visit (ward text PRIMARY KEY, minutes int);
+    INSERT INTO hr.visit SELECT DISTINCT ward, 10 * length(ward) % 60 + 1 FROM clinic.visit;
+    GRANT SELECT ON zip_area, ward_floor, club, calendar, hr.visit TO PUBLIC;
     GRANT USAGE ON SCHEMA hr, clinic, census TO PUBLIC;
 """
 

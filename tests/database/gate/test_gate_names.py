@@ -59,6 +59,42 @@ def test_a_name_without_schema_is_looked_up_in_the_asker_s_path(asker: Asker) ->
         asker.connection.execute("RESET search_path")
 
 
+def test_a_column_may_be_written_with_the_schema_of_its_table(own: Asker) -> None:
+    own.admin.execute(TABLE)
+    own.admin.execute(
+        """CREATE SCHEMA other; CREATE TABLE other.people (x int PRIMARY KEY, t text, minutes int);
+           INSERT INTO other.people SELECT n, 'b', 9 FROM generate_series(0, 2) n;
+           CREATE VIEW other.counted AS SELECT t, count(*) AS n FROM public.people GROUP BY t;
+           CREATE VIEW other.shown AS SELECT id, x FROM public.people"""
+    )
+    own.admin.execute(sql.SQL("GRANT USAGE ON SCHEMA other TO {0}").format(sql.Identifier(own.role)))
+    own.admin.execute("GRANT SELECT ON ALL TABLES IN SCHEMA other TO PUBLIC")
+    protect(own, "people")
+    own.admin.execute("SELECT discreet.protect('other.people', NULL, policy => 'public')")
+    own.admin.execute("SELECT discreet.describe_column('people', 't', categories => ARRAY['a'])")
+    questions = {
+        "SELECT count(*) AS n FROM people JOIN other.people USING (x) WHERE other.people.t = 'b'": 30,
+        "SELECT count(*) AS n FROM other.people, public.people "
+        "WHERE public.people.x = other.people.x AND minutes > 5": 30,
+        "SELECT count(*) AS n FROM people WHERE EXISTS (SELECT 1 FROM other.people "
+        "WHERE other.people.x = public.people.x AND other.people.x > 0)": 20,
+        "SELECT other.counted.n FROM other.counted WHERE other.counted.t = 'a'": 40,
+        "SELECT count(*) AS n FROM other.shown JOIN people ON people.id = other.shown.id WHERE other.shown.x > 0": 30,
+    }
+    for question, wanted in questions.items():
+        ((found,),) = own.rows(question, 100)
+        assert found == wanted, question
+        ((plain,),) = own.plain(question)
+        assert abs(plain - wanted) < 400, question
+    for question in (
+        "SELECT count(*) FROM people, other.people WHERE people.x = 1",
+        "SELECT count(*) FROM people p WHERE public.people.x = 1",
+        "SELECT public.counted.n FROM other.counted",
+    ):
+        with refused("DP001", "", ""):
+            own.json(question, 1)
+
+
 def test_dollar_user_in_search_path_means_who_asks(asker: Asker) -> None:
     asker.admin.execute(f"ALTER SCHEMA clinic RENAME TO {asker.role}")
     try:

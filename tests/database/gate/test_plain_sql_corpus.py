@@ -17,8 +17,10 @@ WITHOUT_PEOPLE = ["SELECT count(*) FROM zip_area", "SELECT 1", "VALUES (1)", "",
 PAID = [
     "SELECT count(*) FROM hr.employee WHERE hired > 'now'",
     "SELECT count(*) FROM hr.employee UNION ALL SELECT count(*) FROM hr.employee",
-    "SELECT count(*) FROM hr.employee WHERE hr.employee.salary > 1",
-    # constants are computed in the session …
+    # PostgreSQL prints names that are told apart …
+    "SELECT count(*) FROM clinic.visit WHERE EXISTS (SELECT 1 FROM clinic.visit visit\n"
+    "WHERE clinic.visit.patient_id = visit.patient_id AND visit.cost > 100)",
+    # … constants are computed in the session …
     "SELECT count(*) FROM hr.employee WHERE dept = ANY (string_to_array('a,b', ','))",
     "SELECT count(*) FROM hr.employee WHERE hired > DATE '2024-01-01' - 2 * INTERVAL '1 year'",
     "SELECT count(*) FROM hr.employee WHERE name = current_user",

@@ -63,12 +63,12 @@ def using(column: str, left: Source, right: Source, node: Node) -> ast.A_Expr:
     """USING (column) as a condition."""
     sides = []
     for source in (left, right):
-        holders = [named.alias for named in source.names if column in named.columns]
-        if MERGED in holders:
-            holders = [MERGED]
+        holders = [named.relation or (named.alias,) for named in source.names if column in named.columns]
+        if (MERGED,) in holders:
+            holders = [(MERGED,)]
         if len(holders) != 1:
             refuse(f"USING ({column}) is ambiguous or unknown", node)
-        sides.append(ast.ColumnRef(fields=(ast.String(sval=holders[0]), ast.String(sval=column))))
+        sides.append(ast.ColumnRef(fields=tuple(ast.String(sval=name) for name in (*holders[0], column))))
     kind = enums.A_Expr_Kind.AEXPR_OP
     return ast.A_Expr(kind=kind, name=(ast.String(sval="="),), lexpr=sides[0], rexpr=sides[1])
 

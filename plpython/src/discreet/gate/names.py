@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -31,7 +31,8 @@ class Named:
 
     `parents`: the columns that tell to which row of a protected table a row belongs, and which column is that row's
     key. `extended`: the side of an outer join that may be missing. Columns that USING or NATURAL has merged stand under
-    a name that nothing can be called by.
+    a name that nothing can be called by. `relation`: schema and name of a table or view that stands in FROM without an
+    alias, by which its columns can be written, too.
     """
 
     alias: str
@@ -40,6 +41,13 @@ class Named:
     hidden: frozenset[str] = frozenset()
     parents: Mapping[str, str] = field(default_factory=dict)
     extended: bool = False
+    relation: tuple[str, str] | None = None
+
+    def is_called(self, parts: Sequence[str | None]) -> bool:
+        """Whether a column, or *, that is written after these names is one of this table's."""
+        if len(parts) == 2:
+            return self.relation == tuple(parts)
+        return not parts or parts[0] == self.alias
 
 
 MERGED = ""
@@ -119,17 +127,21 @@ class Names:
         parts = [getattr(part, "sval", None) for part in node.fields]
         if None in parts:
             refuse("* other than as the whole select list", node)
-        if len(parts) > 2:
-            refuse("a column name with its schema", node, "Give the table an alias, and write alias.column.")
-        found = [
-            named
-            for named in self._names
-            if parts[-1] in named.columns and (len(parts) == 1 or parts[0] == named.alias)
-        ]
+        if len(parts) > 3:
+            refuse("a column name with a database", node, "Write schema.table.column, or alias.column.")
+        called = [named for named in self._names if named.is_called(parts[:-1])]
+        if len(parts) == 2 and len(called) > 1:
+            refuse(f"table {parts[0]} is ambiguous", node, "Write schema.table.column, or give the tables aliases.")
+        found = [named for named in called if parts[-1] in named.columns]
         if len(parts) == 1 and any(named.alias == MERGED for named in found):
             found = [named for named in found if named.alias == MERGED]
         written = ".".join(map(str, parts))
-        if not found and self._outer is not None and not is_hidden(node, self._names):
+        shown_above = len(parts) < 3 or not called
+        if not found and shown_above and self._outer is not None and not is_hidden(node, self._names):
+            # in SQL the name of the inner one would be taken for that of the outer one
+            if len(parts) == 3 and any(named.alias == parts[1] and named.relation is None for named in self._names):
+                hint = "Give one of them another alias, and write alias.column."
+                refuse(f"column {written} beside an alias {parts[1]} in a subquery", node, hint)
             return self._outer.find(node)
         if not found:
             hint = (
@@ -156,8 +168,8 @@ def is_hidden(node: Node, names: tuple[Named, ...]) -> bool:
     """Whether this is a column that a curator hides."""
     if not isinstance(node, ast.ColumnRef):
         return False
-    *alias, column = (getattr(part, "sval", None) for part in node.fields)
-    return any(column in named.hidden and (not alias or alias == [named.alias]) for named in names)
+    *called, column = (getattr(part, "sval", None) for part in node.fields)
+    return any(column in named.hidden and named.is_called(called) for named in names)
 
 
 def same_people(left: Expression, right: Expression) -> bool:

@@ -142,7 +142,9 @@ class Shaper(Generic[Planned]):
         below, known, alias, view = inner
         with nullcontext() if view is None else view.quoted():
             plan = self.shaped(below, known)
-        return self.around(select, plan, alias, queries)
+        without_alias = view is not None and select.fromClause[0].alias is None
+        relation = (view.schema, view.name) if view is not None and without_alias else None
+        return self.around(select, plan, alias, queries, relation)
 
     def question(self, select: ast.SelectStmt, outer: WithQueries) -> Question:
         """The SELECT that aggregates people's rows."""
@@ -208,11 +210,18 @@ class Shaper(Generic[Planned]):
         keys = [meant(item, select, rows) for item in select.groupClause if not isinstance(item, ast.GroupingSet)]
         return any(is_unit(key, rows) or is_key_of_parent(key, rows) for key in keys)
 
-    def around(self, select: ast.SelectStmt, below: Planned, alias: str, queries: WithQueries) -> Planned:
-        """A SELECT over an aggregated subquery: post-processing of what that releases."""
+    def around(
+        self,
+        select: ast.SelectStmt,
+        below: Planned,
+        alias: str,
+        queries: WithQueries,
+        relation: tuple[str, ...] | None,
+    ) -> Planned:
+        """A SELECT over an aggregated subquery: post-processing of what that releases; `relation`: a view's name."""
         select = with_stars_expanded(select, alias, below.output)
         aliases = {target.name for target in select.targetList if target.name}
-        columns = released_columns(set(below.output), aliases)
+        columns = released_columns(set(below.output), aliases, relation)
 
         def column_of(node: Node) -> Node:
             number = isinstance(node, ast.SubLink)
@@ -315,16 +324,20 @@ def key_position(node: Node, expressions: Expressions, grouping: Grouping) -> in
     refuse("GROUPING() of something that is not in GROUP BY", node)
 
 
-def released_columns(known: set[str], aliases: set[str]) -> Callable[[Node], Node]:
-    """In an outer SELECT, columns are those of the released table; table.name of another name would call a function."""
+def released_columns(known: set[str], aliases: set[str], relation: tuple[str, ...] | None) -> Callable[[Node], Node]:
+    """In an outer SELECT, columns are those of the released table; table.name of another name would call a function.
+
+    A column of a view may be written with its schema, which the released table has not.
+    """
 
     def released(node: Node) -> Node:
         if not isinstance(node, ast.ColumnRef):
             return None
-        name = getattr(node.fields[-1], "sval", None)
-        if name not in known and not (len(node.fields) == 1 and name in aliases):
-            refuse(f"there is no column {name} in the subquery", node)
-        return node
+        *called, name = (getattr(part, "sval", None) for part in node.fields)
+        found = name in known or (not called and name in aliases)
+        if not found or (len(called) > 1 and tuple(called) != relation):
+            refuse(f"there is no column {'.'.join(map(str, (*called, name)))} in the subquery", node)
+        return node if len(called) < 2 else ast.ColumnRef(fields=node.fields[-2:])
 
     return released
 

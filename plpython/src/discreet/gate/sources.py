@@ -109,6 +109,7 @@ class Sources:
         self._seen = seen
         self.parameters = parameters
         self.tables: dict[int, Relation] = {}
+        self._without_alias: dict[str, str] = {}
         self._depth = 0
         self._names = 0
         self._subqueries: dict[int, tuple[Node, Expression]] = {}
@@ -246,8 +247,9 @@ class Sources:
 
     def table(self, node: ast.RangeVar) -> Source:
         relation = self._schema.relation(node)
-        alias = node.alias.aliasname if node.alias else node.relname
+        called_by = node.alias.aliasname if node.alias else node.relname
         place = self._names
+        alias = self.told_apart(called_by, relation) if node.alias is None else called_by
         self.tables[place] = relation
         refuse_other_tables(self.tables.values(), node)
         called = column_names(relation, node.alias)
@@ -267,8 +269,14 @@ class Sources:
         rows = Table(place, relation.schema, relation.name, not node.inh, alias, relation, unit, path)
         units = frozenset[str]() if kept is None or path else frozenset([called[kept.unit]])
         parents = {called[name]: parent for name, parent in parents_of(relation).items()}
-        source = Source(rows, (Named(alias, columns, units, hidden, parents),))
+        full_name = (relation.schema, relation.name) if node.alias is None else None
+        source = Source(rows, (Named(called_by, columns, units, hidden, parents, relation=full_name),))
         return source if kept is None or self._seen is None else self._seen(source, relation)
+
+    def told_apart(self, name: str, relation: Relation | View) -> str:
+        """What is without an alias is called in SQL: tables of one name in several schemas have several names."""
+        schema = self._without_alias.setdefault(name, relation.schema)
+        return name if schema == relation.schema else f"discreet {self._names}"
 
     def path(self, relation: Relation, held: Expression, node: Node) -> tuple[Step, ...]:
         """The parents over which a row of a table has its person."""
@@ -304,8 +312,11 @@ class Sources:
         alias = node.alias.aliasname if node.alias else node.relname
         if not node.inh:
             refuse("ONLY before a view", node)
+        written = self.told_apart(alias, view) if node.alias is None else alias
         with view.quoted():
-            return self.subquery(with_names(view.select, node.alias), alias, {})
+            source = self.subquery(with_names(view.select, node.alias), written, {})
+        full_name = (view.schema, view.name) if node.alias is None else None
+        return replace(source, names=tuple(replace(each, alias=alias, relation=full_name) for each in source.names))
 
     def subquery(
         self,
@@ -525,8 +536,7 @@ class Sources:
         if is_star(target):
             if isinstance(expressions, GroupExpressions):
                 refuse("* beside GROUP BY", target)
-            wanted = target.val.fields[0].sval if len(target.val.fields) == 2 else None
-            yield from starred(source.names, wanted)
+            yield from starred(source.names, [part.sval for part in target.val.fields[:-1]])
             return
         may_identify = isinstance(target.val, ast.ColumnRef)
         value = (expressions.of_person if may_identify else expressions.value)(target.val, may_identify)
@@ -596,10 +606,20 @@ class Sources:
         with refusing_at(node):
             people_of(pairs)
         names = left.names + right.names
-        called = [named.alias for named in names if named.alias != MERGED]
-        if len(set(called)) != len(called):
-            refuse("two tables of one name in FROM", None, "Give one of them an alias.")
+        refuse_same_names(names)
         return Source(pairs, names)
+
+
+def refuse_same_names(names: tuple[Named, ...]) -> None:
+    """Two items of FROM have two names; tables of two schemas, without aliases, are told apart by their schemas."""
+    seen: dict[str, list[Named]] = {}
+    for named in names:
+        others = seen.setdefault(named.alias, [])
+        if named.alias != MERGED and any(
+            None in (named.relation, other.relation) or named.relation == other.relation for other in others
+        ):
+            refuse("two tables of one name in FROM", None, "Give one of them an alias.")
+        others.append(named)
 
 
 def known(source: Source, query: Query, columns: Mapping[str, Expression]) -> Mapped:
@@ -704,15 +724,15 @@ def parents_of(relation: Relation) -> dict[str, str]:
     return found
 
 
-def starred(names: tuple[Named, ...], wanted: str | None) -> Iterator[tuple[str, Expression]]:
-    """The columns that * means; those that USING has merged come first, and once."""
+def starred(names: tuple[Named, ...], wanted: list[str]) -> Iterator[tuple[str, Expression]]:
+    """The columns that * means, after these names; those that USING has merged come first, and once."""
     shared = {name: value for named in names if named.alias == MERGED for name, value in named.columns.items()}
-    if wanted is None:
+    if not wanted:
         yield from shared.items()
     for named in names:
-        if named.alias != MERGED and wanted in (None, named.alias):
+        if named.alias != MERGED and named.is_called(wanted):
             for name, value in named.columns.items():
-                if wanted is not None or name not in shared:
+                if wanted or name not in shared:
                     yield name, value
 
 
