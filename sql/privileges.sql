@@ -294,7 +294,7 @@ GRANT EXECUTE ON FUNCTION
     discreet.open_key(text, bytea), discreet.close_key(text),
     discreet._seal(anyelement, bigint, uuid), discreet._unseal(bytea, bigint, uuid, anyelement),
     discreet._seal_search(anyelement, uuid), discreet._seal_search_many(anyarray, uuid),
-    discreet._is_unsealed(uuid), discreet._closed_key(oid), discreet._sealed_row(), discreet._sealed_version(bytea), discreet._sealed_insert()
+    discreet._is_unsealed(uuid), discreet._closed_key(oid), discreet._ciphertext_of(oid), discreet._sealed_row(), discreet._sealed_version(bytea), discreet._sealed_insert()
 TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     discreet.create_key(text, bytea, boolean), discreet.rotate_key(text, bytea, bytea),

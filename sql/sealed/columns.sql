@@ -95,6 +95,21 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._closed_key(oid) IS
 'A key of sealed columns of a relation, or below a view, that the session does not have open.';
 
+-- discreet._ciphertext_of: of what holds the rows of a table with sealed columns, the name of that table.
+CREATE FUNCTION discreet._ciphertext_of(relation oid)
+RETURNS text
+LANGUAGE sql
+STABLE
+STRICT
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT min(c.relation::text) FROM discreet._sealed_column c WHERE c.base = $1
+$sql$;
+COMMENT ON FUNCTION discreet._ciphertext_of(oid) IS
+'Of what holds the rows of a table with sealed columns, the name of that table.';
+
 -- discreet._as_owner: runs a statement in the name of who owns a relation; how many rows it touched.
 CREATE FUNCTION discreet._as_owner(relation oid, statement text)
 RETURNS bigint

@@ -208,6 +208,7 @@ ENTRIES: dict[str, str | list[str]] = {
     "_direct_readers": OF_ONE_OBJECT,
     "_relation_family": OF_ONE_OBJECT,
     "_sealed_twin": OF_ONE_OBJECT,
+    "_ciphertext_of": OF_ONE_OBJECT,
     "_closed_key": OF_ONE_OBJECT,
     "propose": OF_ONE_OBJECT,
     "adopt": OF_ONE_OBJECT,

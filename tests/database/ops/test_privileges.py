@@ -194,6 +194,7 @@ EXPECTED = """
  X       X       X       X       X       X       _seal_search_many()
  X       X       X       X       X       X       _is_unsealed()
  X       X       X       X       X       X       _closed_key()
+ X       X       X       X       X       X       _ciphertext_of()
  -       -       -       -       -       -       _require_server_key()
  -       -       -       -       -       -       _is_sealed_table()
  X       X       X       X       X       X       _sealed_row()

@@ -194,3 +194,58 @@ def test_only_a_superuser_sees_and_sets_the_command(cluster: Cluster, anna: Conn
     with pytest.raises(psycopg.Error):
         anna.execute("SET discreet.key_command = 'echo'")
     assert Path(cluster.folder / "secret_of_k").exists()
+
+
+VISITS = """
+    SET ROLE carol;
+    SELECT discreet.open_key('k', 'secret of k'), discreet.create_dataset('v', 1000);
+    CREATE TABLE shop.visit (id int, patient int, kind text, cost numeric(10, 2));
+    INSERT INTO shop.visit SELECT n, n % 10000, 'kind ' || n % 3, n % 100 FROM generate_series(1, 60000) n;
+    CREATE TABLE shop.plain_visit AS SELECT * FROM shop.visit;
+    SELECT discreet.seal_column('shop.visit', 'cost', 'k'), discreet.seal_column('shop.visit', 'kind', 'k');
+    SELECT discreet.protect(t, dataset => 'v', unit => 'patient', max_rows => 6),
+           discreet.describe_column(t, 'cost', lower => 0, upper => 100),
+           discreet.describe_column(t, 'kind', categories => ARRAY['kind 0', 'kind 1', 'kind 2'])
+    FROM unnest('{shop.visit,shop.plain_visit}'::regclass[]) t;
+    SELECT discreet.grant_budget('v', 'anna', 900);
+"""
+# rows of a person are limited and clamped in memory, or in sorts; aggregates within a person, in a hash table or a sort
+OF_PEOPLE = (
+    "SELECT count(*), avg(cost) FROM {}",
+    "SELECT count(*), avg(s) FROM (SELECT patient, least(sum(cost), 600) AS s FROM {} GROUP BY patient) p",
+    "SELECT count(*), avg(c) FROM (SELECT cost AS c, row_number() OVER (PARTITION BY patient ORDER BY cost, id) AS n"
+    " FROM {}) p WHERE n <= 3",
+)
+
+
+def test_a_question_about_people_that_would_spill_takes_memory_instead(cluster: Cluster) -> None:
+    """The same question about a table in the clear writes temporary files, which shows that this one would.
+
+    Each number has a fifth of epsilon 10 at least. Noise of a count has a scale of 3 at most, of an average of 0.03:
+    a bound fails with a probability below 1e-7.
+    """
+    log = cluster.folder / "log"
+    cluster.sql("ALTER SYSTEM SET log_temp_files = 0")
+    cluster.sql("ALTER SYSTEM SET discreet.people_memory = '64kB'")
+    cluster.sql("SELECT pg_reload_conf()")
+    cluster.sql(VISITS)
+
+    def written(question: str) -> tuple[int, tuple[float, ...]]:
+        before = log.read_bytes().count(b"temporary file: path")
+        with closing(psycopg.connect(cluster.dsn(user="anna"), autocommit=True)) as anna:
+            anna.execute("SET discreet.quiet = on; SET discreet.epsilon = 10; SET work_mem = '64kB'")
+            answer = tuple(map(float, one(anna, question)))
+        return log.read_bytes().count(b"temporary file: path") - before, answer
+
+    try:
+        for question in OF_PEOPLE:
+            plain_files, plain = written(question.format("shop.plain_visit"))
+            files, answer = written(question.format("shop.visit"))
+            assert plain_files > 0, question
+            assert files == 0, question
+            assert abs(answer[0] - plain[0]) < 60, question
+            assert abs(answer[1] - plain[1]) < 1, question
+    finally:
+        for setting in ("log_temp_files", "discreet.people_memory"):
+            cluster.sql(f"ALTER SYSTEM RESET {setting}")
+        cluster.sql("SELECT pg_reload_conf()")

@@ -91,3 +91,15 @@ def test_whatever_is_not_a_truth_about_one_row_is_refused(text: str, words: str)
 def test_a_predicate_is_over_bare_columns(text: str) -> None:
     with pytest.raises(DiscreetError, match='limit "l"'):
         counted(text)
+
+
+def test_a_rule_or_limit_that_would_judge_ciphertext_is_refused() -> None:
+    sealed = frozenset(["salary"])
+    assert row_rule('rule "r"', "NEW.age < 150", COLUMNS, computes, sealed).new
+    assert predicate('limit "l"', "age < 150", COLUMNS, computes, sealed).sql
+    for refused in (
+        lambda: row_rule('rule "r"', "NEW.age < 150 OR OLD.salary IS NULL", COLUMNS, computes, sealed),
+        lambda: predicate('limit "l"', "age > 3 AND salary > 3", COLUMNS, computes, sealed),
+    ):
+        with pytest.raises(DiscreetError, match='names column "salary", which belongs to sealed values'):
+            refused()

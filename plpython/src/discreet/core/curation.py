@@ -415,6 +415,13 @@ def with_parent(catalog: Catalog, relation: Relation, policy: Policy) -> tuple[P
     first, *rest = way.steps
     parent = catalog.relation(first.relation)
     existing_column(catalog, parent, first.column)
+    for each in (relation, parent):
+        if each.sealed or each.sealed_rows_of is not None:
+            raise InvalidParameterError(
+                f"the unit of {relation.quoted_name} is a path, which cannot begin or end at {each.quoted_name}:"
+                " it has sealed columns, and foreign keys are those of its base table",
+                f"Take a column of {relation.quoted_name} that names the person itself, as unit => '{way.column}'.",
+            )
     key = catalog.referenced_key(relation, way.column, parent)
     if key is None:
         raise InvalidParameterError(
@@ -842,6 +849,16 @@ def own_table(catalog: Catalog, name: str | None, multilevel: bool = False) -> R
     caller = require_curator(catalog)
     relation = catalog.relation(given("relation", name))
     if relation.kind not in ("r", "p") and not (multilevel and (relation.key is not None or relation.sealed)):
+        if relation.sealed:
+            raise WrongObjectTypeError(
+                f"{relation.quoted_name} has sealed columns; this is not supported for such a table",
+                "View discreet.sealed_columns shows its base table, which is an ordinary one.",
+            )
+        if relation.key is not None:
+            raise WrongObjectTypeError(
+                f"{relation.quoted_name} is a multilevel table; this is not supported for such a table",
+                "Take an ordinary or partitioned table.",
+            )
         raise WrongObjectTypeError(
             f"{relation.quoted_name} is {KINDS.get(relation.kind, 'no table')}; only tables are protected",
             "Protect the tables that it reads from."

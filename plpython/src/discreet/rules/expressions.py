@@ -61,19 +61,22 @@ class Predicate:
 
 @dataclass(frozen=True)
 class Text:
-    """What is to be checked, and against what; `what` names it in messages."""
+    """What is to be checked, and against what; `what` names it in messages. `ciphertext`: columns that hold such."""
 
     what: str
     text: str
     columns: tuple[str, ...]
     computes: FunctionCheck
+    ciphertext: frozenset[str] = frozenset()
 
     def refuse(self, why: str, hint: str) -> InvalidRuleError:
         return InvalidRuleError(f"{self.what} {why}", hint)
 
 
-def row_rule(what: str, text: str, columns: tuple[str, ...], computes: FunctionCheck) -> Rule:
-    given = Text(what, text, columns, computes)
+def row_rule(
+    what: str, text: str, columns: tuple[str, ...], computes: FunctionCheck, ciphertext: frozenset[str] = frozenset()
+) -> Rule:
+    given = Text(what, text, columns, computes, ciphertext)
     tree = checked(given)
     rows = {row_of(given, reference) for reference in references(tree)}
     if not rows:
@@ -81,8 +84,10 @@ def row_rule(what: str, text: str, columns: tuple[str, ...], computes: FunctionC
     return Rule(text_of(tree), "new" in rows, "old" in rows)
 
 
-def predicate(what: str, text: str, columns: tuple[str, ...], computes: FunctionCheck) -> Predicate:
-    given = Text(what, text, columns, computes)
+def predicate(
+    what: str, text: str, columns: tuple[str, ...], computes: FunctionCheck, ciphertext: frozenset[str] = frozenset()
+) -> Predicate:
+    given = Text(what, text, columns, computes, ciphertext)
     tree = checked(given)
     named = list(references(tree))
     if not named:
@@ -181,6 +186,11 @@ def known_column(given: Text, name: str) -> None:
         raise UndefinedColumnError(
             f'{given.what} names column "{name}", which the table does not have',
             f"Its columns are: {', '.join(given.columns)}.",
+        )
+    if name in given.ciphertext:
+        raise given.refuse(
+            f'names column "{name}", which belongs to sealed values: the rule would judge ciphertext',
+            "Name columns that are not sealed. A CHECK, made before the column is sealed, judges its values.",
         )
 
 

@@ -155,12 +155,24 @@ def export_label(plpy: Plpy, label: str, form: str) -> str:
     return exchange.exported(known_lattice(plpy), label, form)
 
 
+def refuse_sealed(catalog: DatabaseCatalog, name: str | None) -> None:
+    """A version of a row has a number of its own, to which no value of another version is bound."""
+    found = catalog.relation(given("relation", name))
+    if found.sealed or found.sealed_rows_of is not None:
+        shown = found.sealed_rows_of or found.quoted_name
+        raise WrongObjectTypeError(
+            f"{shown} has sealed columns, which a multilevel table cannot have",
+            f"First SELECT discreet.unseal_column('{shown}', …) for each of them.",
+        )
+
+
 @sql_errors
 def make_multilevel(
     plpy: Plpy, relation: str | None, key: list[str] | None, columns: list[str] | None, labels: str | None = None
 ) -> None:
     known = known_lattice(plpy)
     catalog = DatabaseCatalog(plpy)
+    refuse_sealed(catalog, relation)
     source = own_table(catalog, relation)
     plpy.execute(f"LOCK TABLE ONLY {source.quoted_name} IN ACCESS EXCLUSIVE MODE")
     old, constraints, former = read_table(plpy, source)

@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from discreet.core.declarations import given, given_name
-from discreet.core.errors import DuplicateObjectError, InvalidParameterError, UndefinedColumnError
+from discreet.core.errors import (
+    DuplicateObjectError,
+    InsufficientPrivilegeError,
+    InvalidParameterError,
+    UndefinedColumnError,
+    WrongObjectTypeError,
+)
 from discreet.core.quoting import identifier
 from discreet.core.syntax import SqlValue
 from discreet.core.verdicts import judges
@@ -27,6 +33,10 @@ RELATION = """
     JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
     WHERE c.oid = pg_catalog.to_regclass(:relation::text)
     ORDER BY a.attnum
+"""
+
+SEALED = """
+    SELECT discreet._closed_key(:oid::oid) AS closed_key, discreet._ciphertext_of(:oid::oid) AS ciphertext_of
 """
 
 
@@ -52,6 +62,7 @@ class Original:
         rows = list(run(plpy, RELATION, relation=name))
         if not rows:
             raise InvalidParameterError(f"{name} has no columns", "Name a table or a view.")
+        refuse_sealed(plpy, rows[0]["oid"], name)
         columns = tuple(Column(row["name"], identifier(row["name"]), row["type"], row["category"]) for row in rows)
         return cls(name, rows[0]["schema"], columns)
 
@@ -67,6 +78,21 @@ class Original:
         if not listed or len({each.name for each in listed}) < len(listed):
             raise InvalidParameterError(f"{purpose} must name columns, each once", f"Name at least one in {purpose}.")
         return listed
+
+
+def refuse_sealed(plpy: Plpy, oid: int, name: str) -> None:
+    """Sealed columns are read by a publisher who has the key open: they would be read as NULL, or as ciphertext."""
+    found = run(plpy, SEALED, oid=oid)[0]
+    if found["ciphertext_of"] is not None:
+        raise WrongObjectTypeError(
+            f"{name} holds ciphertext of {found['ciphertext_of']}, which would be measured and released",
+            f"Name {found['ciphertext_of']}.",
+        )
+    if found["closed_key"] is not None:
+        raise InsufficientPrivilegeError(
+            f'{name} has columns that are sealed under key "{found["closed_key"]}", which is not open',
+            f"SELECT discreet.open_key('{found['closed_key']}', …) first: they would be read as NULL.",
+        )
 
 
 def new_table(plpy: Plpy, release: str | None, beside: Original) -> str:

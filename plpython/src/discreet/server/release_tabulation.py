@@ -29,11 +29,11 @@ from discreet.release.classes import Composition, Ints, with_null
 from discreet.release.hierarchy import plain
 from discreet.release.measures import NULLS, wildcard_composition
 from discreet.server.plpy import Plpy, run
+from discreet.server.release_publish import refuse_sealed
 
 RELATION = """
     SELECT c.oid, quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
-           c.relkind IN ('r', 'p', 'v', 'm', 'f') AS tabular, has_schema_privilege(n.oid, 'USAGE') AS reachable,
-           discreet._closed_key(c.oid) AS closed_key
+           c.relkind IN ('r', 'p', 'v', 'm', 'f') AS tabular, has_schema_privilege(n.oid, 'USAGE') AS reachable
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid = to_regclass(:name::text)
 """
@@ -107,11 +107,7 @@ def source(plpy: Plpy, relation: str | None, *groups: tuple[str, Sequence[str]])
         raise InsufficientPrivilegeError(
             f"permission denied for {found['name']}", "Releases are made with your own rights: you need SELECT on it."
         )
-    if found["closed_key"] is not None:
-        raise InsufficientPrivilegeError(
-            f'{found["name"]} has columns that are sealed under key "{found["closed_key"]}", which is not open',
-            f"SELECT discreet.open_key('{found['closed_key']}', …) first: they would be read as NULL.",
-        )
+    refuse_sealed(plpy, found["oid"], found["name"])
     types = {name: row["type"] for name, row in columns.items()}
     many_looks = frozenset(name for name, row in columns.items() if row["many_looks"])
     return Readable(found["name"], int(found["oid"]), types, many_looks)

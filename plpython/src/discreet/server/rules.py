@@ -21,6 +21,7 @@ from discreet.core.parser import load_parser
 from discreet.core.verdicts import judges
 from discreet.rules import statements
 from discreet.rules.expressions import predicate, row_rule
+from discreet.sealed.table import ROW
 from discreet.server.entry import sql_errors
 from discreet.server.plpy import Plpy, Row, run
 
@@ -31,6 +32,8 @@ RELATION = """
            EXISTS (SELECT FROM pg_inherits i WHERE c.relkind = 'r' AND c.oid IN (i.inhparent, i.inhrelid)
                    AND NOT (SELECT relispartition FROM pg_class WHERE oid = i.inhrelid)) AS inherits,
            EXISTS (SELECT FROM discreet.multilevel_tables m WHERE m.relation = c.oid) AS multilevel,
+           (SELECT min(s.base::text) FROM discreet.sealed_columns s WHERE s.relation = c.oid) AS sealed_base,
+           ARRAY(SELECT s.column_name::text FROM discreet.sealed_columns s WHERE s.base = c.oid) AS sealed,
            c.relowner::regrole::text AS owner, pg_has_role(current_user, c.relowner, 'USAGE') AS owned,
            current_user AS caller,
            ARRAY(SELECT attname::text FROM pg_attribute a
@@ -80,6 +83,7 @@ class Table:
     multilevel: bool
     schema: str
     owner: str
+    ciphertext: frozenset[str] = frozenset()
 
 
 @sql_errors
@@ -88,7 +92,9 @@ def add_rule(plpy: Plpy, relation: str | None, name: str | None, rule: str | Non
     wanted = statements.rule_name(name)
     table = ruled_table(plpy, relation)
     what = f'rule "{wanted}"'
-    checked = row_rule(what, given("rule", rule), table.columns, lambda function: computes(plpy, function))
+    checked = row_rule(
+        what, given("rule", rule), table.columns, lambda function: computes(plpy, function), table.ciphertext
+    )
     refuse_duplicate(plpy, table, wanted)
     if table.multilevel:
         function = statements.function_name(table.schema, table.name, wanted)
@@ -114,7 +120,9 @@ def add_limit(
         raise InvalidParameterError(f"at_most is {most}, but must not be below zero", "Give the number of places.")
     table = ruled_table(plpy, relation)
     what = f'limit "{wanted}"'
-    counted = predicate(what, given("predicate", predicate_text), table.columns, lambda name: computes(plpy, name))
+    counted = predicate(
+        what, given("predicate", predicate_text), table.columns, lambda name: computes(plpy, name), table.ciphertext
+    )
     refuse_duplicate(plpy, table, wanted)
     if table.multilevel:
         function = statements.function_name(table.schema, table.name, wanted)
@@ -182,6 +190,11 @@ def ruled_table(plpy: Plpy, name: str | None) -> Table:
     """A table of the caller that can have rules."""
     row = owned(plpy, name)
     shown = row["quoted_name"]
+    if row["sealed_base"] is not None:
+        raise WrongObjectTypeError(
+            f"{shown} has sealed columns; rules are for the base table, {row['sealed_base']}, and columns in the clear",
+            f"Give relation => '{row['sealed_base']}'. A CHECK, made before a column is sealed, judges its values.",
+        )
     if not (row["relkind"] in ("r", "p") or row["multilevel"]) or row["system"]:
         raise WrongObjectTypeError(
             f"{shown} is no ordinary or multilevel table; only those have rules", "Name a permanent table of yours."
@@ -198,7 +211,7 @@ def ruled_table(plpy: Plpy, name: str | None) -> Table:
         )
     return Table(
         int(row["oid"]), row["relname"], row["quoted_name"], tuple(row["columns"]), row["multilevel"],
-        row["nspname"], row["owner"],
+        row["nspname"], row["owner"], frozenset([*row["sealed"], ROW] if row["sealed"] else []),
     )  # fmt: skip
 
 

@@ -94,6 +94,10 @@ COLUMN_OBSTACLES = """
     JOIN pg_attribute a ON a.attrelid = :oid::oid AND a.attname = :column::name AND a.attnum = d.refobjsubid
     WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = :oid::oid AND e.adrelid = :oid::oid
       AND g.attname <> a.attname
+    UNION ALL SELECT format('is named by trigger %I, which would see ciphertext', t.tgname), 'Drop it first.'
+    FROM pg_depend d JOIN pg_trigger t ON t.oid = d.objid AND t.tgrelid = :oid::oid AND NOT t.tgisinternal
+    JOIN pg_attribute a ON a.attrelid = :oid::oid AND a.attname = :column::name AND a.attnum = d.refobjsubid
+    WHERE d.classid = 'pg_trigger'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = :oid::oid
     UNION ALL SELECT format('is used by extended statistics %I', s.stxname), 'Drop them first.'
     FROM pg_statistic_ext s JOIN pg_attribute a ON a.attrelid = :oid::oid AND a.attname = :column::name
     WHERE s.stxrelid = :oid::oid AND a.attnum = ANY (s.stxkeys)
@@ -223,6 +227,11 @@ def known(plpy: Plpy, relation: str | None) -> Known:
     catalog = DatabaseCatalog(plpy)
     require_curator(catalog)
     found = catalog.relation(given("relation", relation))
+    if found.key is not None or found.rows_of is not None:
+        raise WrongObjectTypeError(
+            f"{found.rows_of or found.quoted_name} is a multilevel table, whose columns cannot be sealed",
+            "Seal columns of ordinary tables.",
+        )
     former = list(run(plpy, SEALED, oid=found.oid))
     if not former:
         source = own_table(catalog, relation)
