@@ -26,11 +26,14 @@ def load(subject: Subject) -> None:
             INSERT INTO {table} SELECT {ROW} FROM generate_series(1, {size(subject)}) AS g(n);
             CREATE INDEX ON {table} (ssn);
             CREATE TABLE {table}_new ({COLUMNS});
+            CREATE TABLE {table}_search ({COLUMNS});
+            CREATE INDEX ON {table}_search (ssn);
         """)
     with opened(subject, create=True) as connection:
         for table in ("hidden", "hidden_new"):
             connection.execute(f"SELECT discreet.seal_column('{table}', 'salary', 'k')".encode())
-        connection.execute("SELECT discreet.seal_column('hidden', 'ssn', 'k', searchable => true)")
+        for table in ("hidden", "hidden_search"):
+            connection.execute(f"SELECT discreet.seal_column('{table}', 'ssn', 'k', searchable => true)".encode())
     for table in ("plain", "hidden_sealed"):
         subject.cluster.sql(f"VACUUM ANALYZE {table}")
 
@@ -54,25 +57,30 @@ def scans(subject: Subject) -> Iterator[Line]:
 
 
 def inserts(subject: Subject) -> Iterator[Line]:
-    def bulk(connection: Connection, table: str) -> None:
-        connection.execute(f"TRUNCATE {'hidden_new_sealed' if table == 'hidden_new' else table}".encode())
+    with opened(subject) as connection:
+        yield from inserted(subject, connection, "new", "a randomised column")
+        yield from inserted(subject, connection, "search", "a searchable column with its index")
+
+
+def inserted(subject: Subject, connection: Connection, kind: str, what: str) -> Iterator[Line]:
+    def bulk(table: str) -> None:
+        connection.execute(f"TRUNCATE {table}".encode())
         rows = f"SELECT {ROW} FROM generate_series(1, {INSERTED}) AS g(n)"
         connection.execute(f"INSERT INTO {table} {rows}".encode())
 
-    with opened(subject) as connection:
-        native, discreet = alternate(
-            subject.repetitions, lambda: bulk(connection, "plain_new"), lambda: bulk(connection, "hidden_new")
-        )
-        yield ratio(f"sealed: INSERT of {INSERTED} rows", native, discreet, 1.5)
-        last = [INSERTED]
+    plain, hidden = f"plain_{kind}", f"hidden_{kind}"
+    native, discreet = alternate(subject.repetitions, lambda: bulk(plain), lambda: bulk(hidden))
+    yield ratio(f"sealed: INSERT of {INSERTED} rows, {what}", native, discreet, 1.5)
+    last = INSERTED
 
-        def single(table: str) -> None:
-            last[0] += 1
-            statement = f"INSERT INTO {table} VALUES (%s, 'somebody', 'ssn', 12.5)"
-            connection.execute(statement.encode(), [last[0]], prepare=True)
+    def single(table: str) -> None:
+        nonlocal last
+        last += 1
+        statement = f"INSERT INTO {table} VALUES (%s, 'somebody', %s, 12.5)"
+        connection.execute(statement.encode(), [last, f"ssn-{last}"], prepare=True)
 
-        native, discreet = alternate(STATEMENTS, lambda: single("plain_new"), lambda: single("hidden_new"))
-        yield ratio("sealed: INSERT of a row, a transaction each", native, discreet, 1.5)
+    native, discreet = alternate(STATEMENTS, lambda: single(plain), lambda: single(hidden))
+    yield ratio(f"sealed: INSERT of a row, a transaction each, {what}", native, discreet, 1.5)
 
 
 def lookups(subject: Subject) -> Iterator[Line]:
