@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import psycopg
+import pytest
 from dev.cluster import Cluster, throw_away_folder
 from dev.postgresql import pg_config
 from tests.databases import FAST_AND_FORGETFUL
@@ -24,12 +25,15 @@ PEOPLE = """
     SELECT discreet.describe_column('person', 'age', 0, 100);
     CREATE ROLE alice LOGIN;
     SELECT discreet.grant_budget('public.person', 'alice', epsilon => 5);
-    CREATE TABLE patient (id int PRIMARY KEY, illness text);
-    INSERT INTO patient VALUES (1, 'flu');
+    CREATE TABLE patient (id int PRIMARY KEY, illness text, insurance text UNIQUE);
+    INSERT INTO patient SELECT n, 'flu ' || n, 'i-' || n FROM generate_series(1, 2000) n;
     SELECT discreet.create_key('ward', 'secret'), discreet.open_key('ward', 'secret');
     SELECT discreet.seal_column('patient', 'illness', 'ward');
+    SELECT discreet.seal_column('patient', 'insurance', 'ward', searchable => true);
+    ANALYZE patient;
 """
-ILLNESS = "SELECT discreet.open_key('ward', 'secret'); SELECT illness FROM patient"
+OPEN = "SELECT discreet.open_key('ward', 'secret'); "
+FOUND = "SELECT illness FROM patient WHERE insurance = 'i-7'"
 RESPONSES = "SELECT string_agg(smoker::text, '' ORDER BY id) FROM person"
 
 
@@ -83,8 +87,12 @@ def test_after_an_upgrade_all_is_known_that_was_declared_and_spent() -> None:
             assert new.sql("SELECT max(id), bool_and(intact) FROM discreet._charge, discreet.verify_log()") == "2|t"
             new.sql("UPDATE person SET smoker = true")
             assert new.sql(RESPONSES) == responses
-            assert new.sql("SELECT illness IS NULL FROM patient") == "t"
-            assert new.sql(ILLNESS).strip() == "flu"
+            assert new.sql("SELECT count(*), count(illness), count(insurance) FROM patient") == "2000|0|0"
+            new.sql("ANALYZE patient")
+            assert new.sql(OPEN + FOUND).strip() == "flu 7"
+            assert "Index Scan using patient_insurance_key" in new.sql(OPEN + "EXPLAIN " + FOUND)
+            with pytest.raises(RuntimeError, match="patient_insurance_key"):
+                new.sql(OPEN + "INSERT INTO patient VALUES (2001, 'flu', 'i-7')")
         finally:
             for cluster in (old, new):
                 cluster.remove()
