@@ -1,4 +1,4 @@
-"""Whole schemas to adopt: one of decision support, and one of 60 tables as an object-relational mapper makes it."""
+"""Whole schemas to adopt: of decision support, of a clinic, and 60 tables as an object-relational mapper makes them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def script(name: str) -> str:
     return Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
 
 
-DECISIONS = script("decisions")
+DECISIONS, CLINIC = script("decisions"), script("clinic")
 # four tables, and eight of each area
 MAPPED = "\n".join([script("mapped"), *(script("area").replace("{area}", area) for area in AREAS), ROWS])

@@ -8,7 +8,7 @@ from decimal import Decimal
 import psycopg
 import pytest
 from dev.cluster import Cluster
-from tests.database.adopt.schemas import DECISIONS, MAPPED
+from tests.database.adopt.schemas import CLINIC, DECISIONS, MAPPED
 from tests.databases import Connection, Database, MakeRole, created
 from tests.shop import TABLES
 
@@ -64,6 +64,119 @@ def test_three_statements_lead_from_nothing_to_a_dashboard(
     assert len(ana.execute(segments).fetchall()) == 5
     assert len(ana.execute("SELECT o_orderstatus, count(*) FROM dss.orders GROUP BY 1").fetchall()) == 3
     assert ana.execute("SELECT l_returnflag, sum(l_quantity) FROM dss.lineitem GROUP BY 1").fetchall()
+
+
+def test_a_clinic_needs_three_statements(
+    carol: Connection, analyst: Callable[[Connection, str, str], Connection]
+) -> None:
+    """An average of 3,000 ages is off by more than 10 with a probability below 1e-20.
+
+    A month has 500 people. Its threshold is 250, and the scale of its noise 14, even with twice the limits of rows that
+    are suggested: a month is missing with a probability below 1e-6.
+    """
+    carol.execute(CLINIC)
+    steps = adopted(carol, "clinic.patient.id")
+    assert protected_units(carol) == {
+        "clinic.dose": "visit_id -> clinic.visit.patient_id",
+        "clinic.patient": "id",
+        "clinic.visit": "patient_id",
+    }
+    undecided = " ".join(statement for _, statement, _, decide in steps if decide)
+    assert "discreet.protect('clinic.insurer', unit => NULL, policy => 'public')" in undecided
+    ana = analyst(carol, "clinic.patient", "clinic")
+    by_sex = ana.execute("SELECT sex, count(*), avg(age) FROM clinic.patient GROUP BY sex ORDER BY sex").fetchall()
+    assert [sex for sex, _, _ in by_sex] == ["f", "m", "x"]
+    ((age,),) = ana.execute("SELECT avg(age) FROM clinic.patient").fetchall()
+    assert abs(float(age) - 49.5) < 10
+    wards = ana.execute("SELECT ward, count(*), avg(cost) FROM clinic.visit GROUP BY ward").fetchall()
+    assert {ward for ward, _, _ in wards} == {"surgery", "children", "emergency", "closed"}
+    ana.execute("SET discreet.epsilon = 0.9")
+    months = ana.execute("SELECT date_trunc('month', seen), count(*) FROM clinic.visit GROUP BY 1").fetchall()
+    assert len(months) == 12
+    ana.execute("RESET discreet.epsilon")
+    ((dose,),) = ana.execute("SELECT avg(milligrams) FROM clinic.dose").fetchall()
+    assert 1 <= dose <= 500
+    for hidden in (
+        "SELECT count(*) FROM clinic.patient WHERE phone LIKE '555%'",
+        "SELECT min(notes) FROM clinic.visit",
+    ):
+        with pytest.raises(psycopg.Error) as refused:
+            ana.execute(hidden.encode())
+        assert str(refused.value.sqlstate).startswith("DP")
+
+
+def test_the_shop_is_asked_after_it_was_adopted(
+    carol: Connection, analyst: Callable[[Connection, str, str], Connection]
+) -> None:
+    """No column of the shop has a CHECK: counts and thresholded groups are what the catalog alone allows."""
+    carol.execute(TABLES)
+    adopted(carol, "shop.customer.customer_id", epsilon=10)
+    ana = analyst(carol, "shop.customer", "shop")
+    ana.execute("SET discreet.epsilon = 0.2")
+    ((people,),) = ana.execute("SELECT count(*) FROM shop.customer").fetchall()
+    # noise of scale 5: beyond 150 with a probability of exp(-30)
+    assert abs(people - 300) < 150
+    ((orders,),) = ana.execute("SELECT count(*) FROM shop.orders JOIN shop.customer USING (customer_id)").fetchall()
+    assert orders is not None
+    with pytest.raises(psycopg.Error) as unbounded:
+        ana.execute("SELECT avg(balance) FROM shop.customer")
+    assert unbounded.value.sqlstate == "DP005"
+    carol.execute("SELECT discreet.describe_column('shop.customer', 'balance', lower => -500, upper => 1500)")
+    ((balance,),) = ana.execute("SELECT avg(balance) FROM shop.customer").fetchall()
+    assert -500 <= balance <= 1500
+    with pytest.raises(psycopg.Error) as single:
+        ana.execute("SELECT phone FROM shop.customer WHERE customer_id = 1")
+    assert str(single.value.sqlstate).startswith("DP")
+
+
+def described(ana: Connection, question: str) -> list[str]:
+    """The groups of an answer."""
+    return sorted(str(group) for group, _ in ana.execute(question.encode()).fetchall())
+
+
+@pytest.mark.parametrize("type_name", ["clinic.years", "int"])
+def test_a_domain_is_a_declaration(
+    carol: Connection, analyst: Callable[[Connection, str, str], Connection], type_name: str
+) -> None:
+    carol.execute(CLINIC)
+    carol.execute(f"ALTER TABLE clinic.patient ALTER age TYPE {type_name}".encode())
+    carol.execute("SELECT discreet.protect('clinic.patient', 'id', epsilon => 3, delta => 1e-6)")
+    ana = analyst(carol, "clinic.patient", "clinic")
+    question = "SELECT avg(age) FROM clinic.patient"
+    if type_name == "int":
+        with pytest.raises(psycopg.Error) as unbounded:
+            ana.execute(question.encode())
+        assert unbounded.value.sqlstate == "DP005"
+    else:
+        ((age,),) = ana.execute(question.encode()).fetchall()
+        assert 0 <= age <= 120
+
+
+@pytest.mark.parametrize("type_name", ["clinic.ward", "text"])
+def test_an_enum_is_a_declaration(
+    carol: Connection, analyst: Callable[[Connection, str, str], Connection], type_name: str
+) -> None:
+    """A label that no row has is a group, where the type has it."""
+    carol.execute(CLINIC)
+    carol.execute(f"ALTER TABLE clinic.visit ALTER ward TYPE {type_name}".encode())
+    carol.execute("SELECT discreet.protect('clinic.visit', 'patient_id', epsilon => 3, delta => 1e-6, max_rows => 3)")
+    ana = analyst(carol, "clinic.visit", "clinic")
+    groups = described(ana, "SELECT ward, count(*) FROM clinic.visit GROUP BY ward")
+    assert ("closed" in groups) == (type_name == "clinic.ward")
+    assert {"surgery", "children", "emergency"} <= set(groups)
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_keys_of_a_public_parent_are_groups(
+    carol: Connection, analyst: Callable[[Connection, str, str], Connection], public: bool
+) -> None:
+    carol.execute(CLINIC)
+    carol.execute("SELECT discreet.protect('clinic.patient', 'id', epsilon => 3, delta => 1e-6)")
+    if public:
+        carol.execute("SELECT discreet.protect('clinic.insurer', unit => NULL, policy => 'public')")
+    ana = analyst(carol, "clinic.patient", "clinic")
+    groups = described(ana, "SELECT insurer, count(*) FROM clinic.patient GROUP BY insurer")
+    assert groups == (["a", "b", "c", "none"] if public else ["a", "b", "c"])
 
 
 def test_constraints_are_declarations(carol: Connection) -> None:
