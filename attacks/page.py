@@ -23,8 +23,8 @@ drawn anew for each try. What each attack is, and its tests, is in the [threat m
 None of {tries} tries means, with 95 % confidence, that an attack succeeds in less than {bound} % of cases. What holds
 against every attack is in the [concepts](concepts.md).
 
-A salary is one of 65,536, and a guess within 50 counts: by chance one of 650 is right. The attacker knows everybody
-else's, and names the victim by the key or, where that is refused, by a birthday that nobody shares.
+A salary is one of 65,536, and a guess within 50 counts: by chance one of 650 is right. The attacker knows all other
+salaries, and names the victim by the key or, where that is refused, by a birthday that no other person has.
 
 | setting | what it is |
 |---|---|
@@ -73,7 +73,7 @@ def section(family: Family, cells: Cells) -> str:
 
 RECONSTRUCTION = """## Reconstruction
 
-Everybody's secret bit, from counts of those who have it among chosen people (Dinur and Nissim 2003): by all subsets of
+Each person's secret bit, from counts of it among chosen people (Dinur and Nissim 2003): by all subsets of
 {few} people, in {tables} tables, the likeliest of all tables; by {answers:,} random subsets of {many:,} people, least
 squares. Shares of the bits that are found; by chance half of them are, and under epsilon 1 no attack finds more than
 {most:.0f} % in the mean. The whole budget is spent. Policy audited refuses such counts: the bit is not public.

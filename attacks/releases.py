@@ -198,7 +198,7 @@ def attacks(office: Office) -> Family:
     publisher = Publisher(office)
     return Family(
         "Releases",
-        "Of everybody in a table: who is found, or whose disease is certain; one count; or a whole block.",
+        "Of all people in a table: who is found, or whose disease is certain; one count; or a whole block.",
         SETTINGS,
         (
             Count("linkage with a second table that has names", publisher.linkage),

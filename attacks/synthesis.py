@@ -1,4 +1,4 @@
-"""Synthetic tables: what is written is attacked without the database, by somebody who knows everybody else.
+"""Synthetic tables: what is written is attacked without the database, by an attacker who knows all other people.
 
 Four people have a combination that is theirs alone, and each of them is in the table or not. A try succeeds when all
 four are guessed.
@@ -36,7 +36,7 @@ WRITE = {
     """,
     "discreet": f"SELECT discreet.synthesize('synthesis.person', 'synthesis.written', 1, rows => {WRITTEN})",
 }
-# a row of somebody who is there is expected so often
+# a row of a person who is there is expected so often
 EXPECTED = WRITTEN / (PEOPLE + SUSPECTS)
 
 

@@ -1,12 +1,12 @@
 /*
  * core_follow.c: what happens to tables that discreet knows something of. Every command that alters or drops a relation tells
- * the object access hook, whatever it is called and whoever runs it. Nearly always the relation is none of ours, which a sorted
+ * the object access hook, for every command and every role. Nearly always the relation is none of ours, which a sorted
  * list in the memory of the session says: then nothing is read, locked or written. Otherwise the relation is noted, and when
  * the command ends discreet._follow() brings what is declared in line with what PostgreSQL's catalog says by then.
  *
  * The list may hold too many relations, never too few. It holds those of every version of a row, committed or not, dead or
  * alive; and it is read again after each row that is added (discreet._known_tables_changed). A curator's act holds a lock on
- * its table until it is committed, so whoever alters the table later has waited for that, and has heard of it.
+ * its table until it is committed, so a later ALTER has waited for that, and has heard of it.
  */
 #include "discreet.h"
 

@@ -101,7 +101,7 @@ _PG_init(void)
 }
 
 /*
- * The extension's schema. None where there is only a schema of its name: in a database without the extension anybody may
+ * The extension's schema. None where there is only a schema of its name: in a database without the extension any user may
  * make one, and fill it.
  */
 Oid
@@ -224,8 +224,8 @@ PG_FUNCTION_INFO_V1(discreet_caller);
 
 /*
  * The role a SECURITY DEFINER function acts for: the session user, or what SET ROLE made of it.
- * Inside a security-restricted operation (index expressions under ANALYZE and the like) somebody
- * else's code runs in the session of a superuser: there nobody may ask.
+ * Inside a security-restricted operation (index expressions under ANALYZE and the like) another
+ * user's code runs in the session of a superuser: there no question is asked.
  */
 Datum
 discreet_caller(PG_FUNCTION_ARGS)

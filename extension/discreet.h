@@ -27,7 +27,7 @@
  *   gate_run.c          the run step of a question, in the name of who owns the tables
  *   gate_told.c         what the gate has told of the last answer in this session
  *   gate_people.c       aggregate _people of the gate: what each person adds to each group
- *   personal.c          questions that everybody pays for from a budget of their own: who is selected, who has paid
+ *   personal.c          questions that each person pays for from an own budget: which people are selected, which have paid
  *   personal_payment.c  the ledger's side of these: budgets in pages, which are written in place
  *   audited.c           who is in a query set of an audited table
  *   mls_level.c         labels, and the label of the session for multilevel tables

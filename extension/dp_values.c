@@ -311,7 +311,7 @@ text_of_long_value(Datum value)
 }
 
 /*
- * _text(value): what the output function of its type writes, up to LONGEST_TEXT bytes. A cast to text may be anybody's
+ * _text(value): what the output function of its type writes, up to LONGEST_TEXT bytes. A cast to text may be any user's
  * code; this is not. Output functions fail where they would write more than a gigabyte, 131,072 digits for the eight
  * bytes of a numeric in an array: they see only values that are too short for that.
  */

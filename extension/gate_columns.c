@@ -2,7 +2,7 @@
  * gate_columns.c: the columns that a caller of discreet.query() names: AS t(dept text, count bigint).
  *
  * Values are read by the input functions of these types while the function runs as its owner. A domain, or a composite
- * type that holds one, would run checks of its owner, who may be the asker; so only types without code of anybody but
+ * type that holds one, would run checks of its owner, who may be the asker; so only types without code of any user but
  * superusers are let in.
  */
 #include "discreet.h"
@@ -67,7 +67,7 @@ columns_of_call_around(TupleDesc around)
 
 PG_FUNCTION_INFO_V1(discreet_named_types);
 
-/* NULL where no columns are named, and in place of types that are not built in: casts to these may be anybody's. */
+/* NULL where no columns are named, and in place of types that are not built in: casts to these may be any user's. */
 Datum
 discreet_named_types(PG_FUNCTION_ARGS)
 {

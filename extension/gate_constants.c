@@ -306,7 +306,7 @@ PG_FUNCTION_INFO_V1(discreet_constants);
 
 /*
  * _constants(expressions): of each its type and its value as texts; both NULL for one that is no constant, or calls what is not
- * PostgreSQL's own. The text of a question may come from somebody else than who asks, so nothing of any user is run.
+ * PostgreSQL's own. The text of a question may come from another user than the asker, so nothing of any user is run.
  */
 Datum
 discreet_constants(PG_FUNCTION_ARGS)

@@ -3,7 +3,7 @@
  * everything. In queries that analysts send:
  *
  * - some views of the catalog are read in place by views of the extension, of the same columns. Those of information_schema list what
- *   can be asked about as well; all that they add is in pg_catalog for everybody;
+ *   can be asked about as well; all that they add is in pg_catalog for every role;
  * - has_table_privilege() and has_any_column_privilege() of a statement that reads the catalog are true for 'select' where the caller
  *   may ask: tools list by them what they offer. Elsewhere they say what PostgreSQL says;
  * - pg_class beside pg_namespace has no rows for the internal tables of the extension, which would be most of a listing.

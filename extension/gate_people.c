@@ -947,7 +947,7 @@ append_group(StringInfo json, const People *people, uint32 group, const Total *t
 	appendStringInfoChar(json, ']');
 }
 
-/* Group by group. That one in which nobody counts exists, would tell of people who are in more groups than they may. */
+/* Group by group. That a group exists in which no person counts would tell of people who are in more groups than they may. */
 static void
 append_groups(StringInfo json, People *people)
 {

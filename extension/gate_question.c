@@ -114,7 +114,7 @@ analysts_at_work(void)
 
 /*
  * Whether the gate stands before a table: named directly, for a role that holds a budget; by a view, or by itself where
- * somebody else's rights come without one, for every analyst.
+ * another role's rights come without one, for every analyst.
  */
 static bool
 gate_guards(Oid role, Oid table, Oid view)
@@ -178,7 +178,7 @@ view_is_guarded(Oid view, const Search *above)
 	return guarded;
 }
 
-/* A view that stands for itself: a multilevel table, or one with sealed columns, whose rows nobody asks for by another name. */
+/* A view that stands for itself: a multilevel table, or one with sealed columns, whose rows no question names otherwise. */
 static bool
 is_table_by_name(Oid relation)
 {

@@ -1,11 +1,11 @@
 /*
  * gate_views.c: views and materialized views that analysts make over protected tables.
  *
- * A view of rows stays a view: whoever asks about it, asks about the tables below, with rights and hidden columns as they are
+ * A view of rows stays a view: a question about it is one about the tables below, with rights and hidden columns as they are
  * then. So it can be a layer of others. A view of answers becomes one over discreet.query(), as every SELECT does. What the
  * gate would refuse in every question is refused when the view is made, with the reason.
  *
- * A materialized view is filled in a security-restricted operation, so that whoever refreshes somebody else's does not lend rights
+ * A materialized view is filled in a security-restricted operation, so that a role that refreshes another's does not lend rights
  * to its code. There no role may ask, except the owner whose session it is.
  */
 #include "discreet.h"

@@ -3,7 +3,7 @@
  * is made; the response is drawn once for a person and stays, whatever is written later.
  *
  * Only responses are kept, and whose they are as a salted hash. Nothing here depends on a secret: with a keyed choice per
- * value, whoever got the key would read the truth out of the responses.
+ * value, a thief of the key would read the truth out of the responses.
  */
 #include "local.h"
 
@@ -32,7 +32,7 @@ typedef struct ResponseColumn
 } ResponseColumn;
 
 /*
- * Statements name their operators with a schema: the search path is that of whoever writes the row, since pinning one for
+ * Statements name their operators with a schema: the search path is that of the writer of the row, since pinning one for
  * each row would take longer than the rest.
  */
 static SPIPlanPtr
@@ -50,7 +50,7 @@ kept_plan(SPIPlanPtr *plan, const char *statement, int arguments, Oid *types)
 }
 
 /*
- * Whoever may make triggers could name a column of a domain, whose checks would then run in the name of the extension's
+ * A role that may make triggers could name a column of a domain, whose checks would then run in the name of the extension's
  * owner. So only PostgreSQL's own types and enums are read and written here.
  */
 static void

@@ -79,7 +79,7 @@ find_root(ResultRelInfo *target, HeapTuple shown, TupleDesc columns, int64 label
 	return found && !isnull && stored_number(table, row, "_row_id") == row_id;
 }
 
-/* Leaves what somebody else has changed meanwhile to a statement, which waits and looks again. */
+/* Leaves what another session has changed meanwhile to a statement, which waits and looks again. */
 static bool
 delete_root(Relation table, HeapTuple shown, TupleDesc columns, int64 label)
 {

@@ -6,7 +6,7 @@
  * the number of its entries and a digest of their hashes. No two labels share a chain, a number or a lock: batches have random
  * numbers, links count at their label alone, and the lock is that of the label.
  *
- * Nobody waits for a chain. Who finds its lock taken leaves the batch without a place in the chain; whoever commits next at the
+ * No session waits for a chain. One that finds its lock taken leaves the batch without a place in the chain; the next to commit at the
  * label, and gets the lock, gives a place to all such batches that are committed. So commits are as concurrent as without.
  */
 #include "discreet.h"
@@ -61,7 +61,7 @@ enum
 	LINK_LABEL = 1, LINK_BATCH, LINK_ID, LINK_AT, LINK_ROLE, LINK_ENTRIES, LINK_DIGEST, LINK_HASH, LINK_COLUMNS = LINK_HASH
 };
 
-/* user locks have 1 and 2 here: nobody reaches these by SQL */
+/* user locks have 1 and 2 here: no SQL reaches these */
 #define CHAIN_LOCKS 3
 
 /* What this transaction writes at a label. */
@@ -229,7 +229,7 @@ set_for_now(const char *setting, const char *value)
 
 /*
  * As JSON, written in one way for all: what the session has set for its own output does not count. Else a writer could have
- * dates, amounts and names written down that mean others to whoever reads them.
+ * dates, amounts and names written down that mean others to a reader with other settings.
  */
 static text *
 written_version(TupleDesc columns, HeapTuple row)
@@ -314,7 +314,7 @@ history_trigger(Relation base)
 	return NULL;
 }
 
-/* Nobody but superusers can make a function in the schema of the extension, or give this one to a trigger. */
+/* Only superusers can make a function in the schema of the extension, or give this one to a trigger. */
 bool
 is_history_trigger(const Trigger *trigger)
 {
@@ -498,7 +498,7 @@ bind_link(Datum *values, bool *nulls, int64 id, const bytea *previous)
 }
 
 /*
- * Whether the chain of a label is this transaction's to extend until it ends; it never waits. Anybody may read pg_locks, so
+ * Whether the chain of a label is this transaction's to extend until it ends; it never waits. Every role may read pg_locks, so
  * the number is a keyed hash: it does not tell the label.
  */
 static bool

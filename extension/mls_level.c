@@ -849,7 +849,7 @@ discreet_label_bits(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(label);
 }
 
-/* _sees(label): whether the session sees what has a label; superusers see all, and a label that is no more nobody else. */
+/* _sees(label): whether the session sees what has a label; superusers see all, and no other session a label that is no more. */
 Datum
 discreet_sees(PG_FUNCTION_ARGS)
 {

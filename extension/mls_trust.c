@@ -11,15 +11,15 @@
  * Proof. Code runs as a function, as an expression, or as a statement.
  * (1) Each call of a function that is not built in goes through on_call(): sessions of trusted roles look up functions
  *     with PostgreSQL's hook for that (needs_fmgr_hook), which also keeps the planner from inlining them. A function of
- *     another owner, and one in C of which nobody knows whose SQL it runs, is foreign until it returns, whatever it calls.
+ *     another owner, and one in C, which may run any user's SQL, is foreign until it returns, whatever it calls.
  * (2) Whatever the catalogs hold as a tree (views, rules, defaults, CHECKs, policies, domains, indexes, bodies of SQL
  *     functions that are no strings) has lost its places in a text: PostgreSQL reads trees with location -1. A function that
- *     is called there is foreign, whoever owns it; so are functions that no expression calls, such as those of
+ *     is called there is foreign, for every owner; so are functions that no expression calls, such as those of
  *     types and of triggers, except triggers that discreet made for multilevel tables.
  *     So are functions that an operator or a cast calls, which may be others'.
  * (3) A statement that writes through a rule, or through a view that is no superuser's, whose defaults may be labels, is
  *     foreign from its start to its end; so is one that foreign code has started, such as a cursor that is fetched from later.
- *     A cursor of anything but a plain SELECT starts when it is fetched from: it is foreign, whoever opened it. So are
+ *     A cursor of anything but a plain SELECT starts when it is fetched from: it is foreign, for every session that opened it. So are
  *     commands that read expressions of the catalogs again as texts, such as ALTER TABLE.
  * (4) Else SQL is made of a text by the client or by code as in (1), or by the few built-in functions that run the text they are
  *     given. An expression of the catalogs could call these. A session that has called one has no trust any more.

@@ -971,7 +971,7 @@ discreet_sealed_insert(PG_FUNCTION_ARGS)
 
 /*
  * _as_owner(relation oid, statement text): runs a statement in the name of who owns a relation. To alter a table is to run its
- * CHECKs, defaults and index expressions, which may be anybody's code: they must not run with the rights of discreet.
+ * CHECKs, defaults and index expressions, which may be any user's code: they must not run with the rights of discreet.
  */
 Datum
 discreet_as_owner(PG_FUNCTION_ARGS)

@@ -8,7 +8,7 @@
  *   worker_gate.c       a gate worker: runs the Python of the gate, a step at a time
  *   worker_session.c    language discreet_worker: a session asks a gate worker, and runs the statements it is given
  *
- * A slot is one conversation of one session. A message is in it, and it is always somebody's turn: the session's, a gate
+ * A slot is one conversation of one session. A message is in it, and it is always the turn of one of three: the session's, a gate
  * worker's or the ledger worker's. Only the process whose turn it is reads or writes the message. All else is under the lock.
  */
 #ifndef DISCREET_WORKER_H

@@ -316,7 +316,7 @@ reply(Request *request)
 /*
  * Performs requests in one transaction: `apart`, each in a subtransaction, or one after the other, which is far cheaper (a line that
  * each subtransaction locks gets a list of lockers that grows with each). Returns false where one has failed and all are to
- * be performed again, apart. Otherwise it is nobody's turn but the askers'.
+ * be performed again, apart. Otherwise the slots are the askers' again.
  */
 static bool
 perform_in_transaction(Request *requests, int count, bool apart)
@@ -360,7 +360,7 @@ perform_in_transaction(Request *requests, int count, bool apart)
 		AbortCurrentTransaction();
 		MemoryContextSwitchTo(MessageContext);
 		failed = !committing && !apart && count > 1;
-		/* whoever was to be paid for together is refused together: nothing was committed, or nobody knows */
+		/* charges that were to be made together are refused together: nothing was committed, or that is unknown */
 		for (int n = 0; n < count; n++)
 		{
 			resetStringInfo(&requests[n].reply);

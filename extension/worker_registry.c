@@ -396,7 +396,7 @@ discreet_worker_main(Datum argument)
 /* ---- dismissing */
 
 /*
- * Workers of a database leave when they have finished what they work on. While somebody waits for it, no conversation begins, those
+ * Workers of a database leave when they have finished what they work on. While a session waits for it, no conversation begins, those
  * under way end, and then the ledger leaves; otherwise sessions would start others, which the owner of a database may not end. One
  * database at a time is vacated: that of the latest command.
  */

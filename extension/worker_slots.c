@@ -200,7 +200,7 @@ receive_text(Message from)
 /* ---- turns */
 
 /*
- * Without the lock: whoever is woken may run at once, in place of this process, and needs the lock. Latches are those of processes
+ * Without the lock: the process that is woken may run at once, in place of this process, and needs the lock. Latches are those of processes
  * that the server knows; one that is another's by now wakes that for nothing.
  */
 static void

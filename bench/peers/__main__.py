@@ -104,8 +104,8 @@ over groups and repetitions, bounding included, by chance up to a tenth larger o
   Polars interface, searches for the scale of the noise at every question.
 - diffprivlib's mean takes the number of values in each group for known, the others do not. Qrlew adds Gaussian noise;
   its answers hold for epsilon and delta.
-- People with many rows: all bound the rows of a person in all groups together ({MOST_VISITS} here, which hardly anybody
-  exceeds); discreet by `max_total_rows`.
+- People with many rows: all bound the rows of a person in all groups together ({MOST_VISITS} here, which hardly any
+  person exceeds); discreet by `max_total_rows`.
 """
 
 Told = dict[str, Any]

@@ -198,7 +198,7 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION discreet._end_reserve(text, oid) IS 'Ends what is kept for a role; whether there was something.';
 
--- discreet.reserve_budget: keeps a part of a dataset's budget for a role, and whoever is a member of it.
+-- discreet.reserve_budget: keeps a part of a dataset's budget for a role and its members.
 CREATE FUNCTION discreet.reserve_budget(dataset text, role regrole, epsilon numeric, until timestamptz)
 RETURNS void
 LANGUAGE discreet_python
@@ -215,7 +215,7 @@ $python$;
 COMMENT ON FUNCTION discreet.reserve_budget(text, regrole, numeric, timestamptz) IS
 'Keeps a part of a dataset''s budget, of each period, for a role and its members until a moment; instead of what was kept for it before.';
 
--- discreet.release_budget: gives everybody what is kept for a role.
+-- discreet.release_budget: gives back to all roles what is kept for one.
 CREATE FUNCTION discreet.release_budget(dataset text, role regrole)
 RETURNS void
 LANGUAGE discreet_python

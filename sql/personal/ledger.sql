@@ -94,7 +94,7 @@ $plpgsql$;
 COMMENT ON FUNCTION discreet._personal_append(discreet._personal_ledger, bytea) IS
 'Gives the next numbers to a list of people.';
 
--- discreet._ledger_personal_people: the people who came after those of a digest, or all people. Answer: a byte (1: everybody), the digest, a list.
+-- discreet._ledger_personal_people: the people who came after those of a digest, or all people. Answer: a byte (1: all people), the digest, a list.
 CREATE FUNCTION discreet._ledger_personal_people(request jsonb, bytes bytea)
 RETURNS bytea
 LANGUAGE plpgsql

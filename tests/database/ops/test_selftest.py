@@ -118,7 +118,7 @@ def test_what_is_not_tried_has_not_passed_and_says_why(admin: Connection) -> Non
         "CREATE TABLE exact (id int PRIMARY KEY); SELECT discreet.protect('exact', 'id', policy => 'audited')"
     )
     assert not_tried(admin) == {
-        "neighbours in public.empty": "nobody is in it",
+        "neighbours in public.empty": "it has no rows",
         "neighbours in public.exact": "it is under policy 'audited'; only tables of policy 'noisy' are tried",
     }
     states = admin.execute("SELECT DISTINCT status, passed FROM discreet.selftest() ORDER BY 1").fetchall()

@@ -802,7 +802,7 @@ def reserve_budget(
     if not catalog.is_ahead(end):
         raise InvalidParameterError(
             f"until is {end}, which has passed",
-            "Give the moment until which nobody else may spend it, or 'infinity': until discreet.release_budget().",
+            "Give the moment until which no other role may spend it, or 'infinity': until discreet.release_budget().",
         )
     if "personal" in catalog.policies(dataset.name):
         raise InvalidParameterError(

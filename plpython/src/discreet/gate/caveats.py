@@ -127,7 +127,7 @@ def drops_rows_of_query(query: Query) -> bool:
 
 
 def public_rows_alone(plan: Plan) -> Iterator[str]:
-    """Public rows that nobody is joined to: PostgreSQL has a row of NULLs for each, which count(*) counts."""
+    """Public rows that no person is joined to: PostgreSQL has a row of NULLs for each, which count(*) counts."""
     if plan.source.listed is not None and any(map(counts_nulls, plan.measurements)):
         yield "public rows without a joined person not counted"
 
@@ -240,7 +240,7 @@ def percent(rate: Fraction) -> str:
 
 
 def nulls_of_not_in(plan: Plan) -> Iterator[str]:
-    """A NULL among the people of NOT IN would decide about everybody: PostgreSQL finds nobody then."""
+    """A NULL among the people of NOT IN would decide about all people: PostgreSQL finds no person then."""
     for node in every_node([*expressions_of(plan), *expressions_below(plan.source.rows)]):
         denied = node.conditions[0] if isinstance(node, Logic) and node.word == "NOT" else None
         if isinstance(denied, Among) and any(may_be_null(column) for column in columns_of(denied.query)):

@@ -8,7 +8,7 @@ LONGEST_NAME = 63  # bytes
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """The names, of which no two are the same: who has a name first keeps it, others get one that nobody has."""
+    """The names, of which no two are the same: the first column keeps its name, others get one that no column has."""
     taken, seen = set(names), set[str]()
     unique = []
     for name in names:

@@ -6,7 +6,7 @@ rows and groups per person than the policy allows. Why it holds: where m noisy n
 own half-width for 1 - 0.05 / m, so all of them do with 95 %, whether they are independent or not; and then the
 arithmetic around them can do no more harm than its weights say (propagation.py).
 
-The promise is about noise, drawn before anybody looks. It does not hold for numbers that are picked out because they
+The promise is about noise, drawn before the analyst looks. It does not hold for numbers that are picked because they
 turned out large: in groups that pass a threshold by luck, or behind HAVING and ORDER BY … LIMIT. And it leaves the last
 of at least 15 digits to the arithmetic of numeric and double precision.
 """

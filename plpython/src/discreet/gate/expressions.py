@@ -389,7 +389,7 @@ def logic(word: Literal["AND", "OR", "NOT"], conditions: Sequence[Expression]) -
 def other_constant(text: str, names: tuple[str, ...]) -> Expression:
     """A constant of an enum, a uuid …: its text, which can be compared with that of a column of the same type.
 
-    The type's own input function is never called: it might be anybody's.
+    The type's own input function is never called: it might be any user's.
     """
     written = ".".join(map(identifier, names))
     return Constant(text, type=Type(Family.OTHER, written), nullable=False)

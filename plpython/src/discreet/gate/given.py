@@ -1,6 +1,6 @@
 """Rows that a question lists itself: VALUES, and unnest() and generate_series() of constants.
 
-Whoever asks has written them, so they are public; a comparison with them is one with a constant, which may be any.
+The analyst has written them, so they are public; a comparison with them is one with a constant, which may be any.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from discreet.gate.tree import BOOLEAN, Choice, Expression, Join, Rows, SamePare
 def link(conjunct: Node, left: tuple[Named, ...], right: tuple[Named, ...]) -> Expression | None:
     """The condition, where it says that rows of the two sides are of one person.
 
-    It is unit = unit, of types in which nobody equals two others; or key = key, where both sides tell by it to which
+    It is unit = unit, of types in which no value equals two others; or key = key, where both sides tell by it to which
     row of one protected table they belong.
     """
     sides = equated(conjunct)

@@ -31,7 +31,7 @@ Value = TypeVar("Value")
 def kept_with_plan(make: Callable[[Owner, Sequence[Given]], Value]) -> Callable[[Owner, Sequence[Given]], Value]:
     """The function, which makes its value once for a plan and the very same things that are given with it.
 
-    Nobody changes what it returns.
+    No caller changes what it returns.
     """
 
     @wraps(make)

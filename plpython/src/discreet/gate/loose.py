@@ -1,4 +1,4 @@
-"""Bounds that nobody has declared: the years 1 to 9999 alone bound how far two moments are apart.
+"""Bounds without a declaration: the years 1 to 9999 alone bound how far two moments are apart.
 
 They are enough for a key, a condition, or arithmetic that cannot overflow: GROUP BY (ordered - first_order) / 30. In a
 sum they would mean noise for ten thousand years. So what is added up or ranked needs bounds at either end that were

@@ -45,7 +45,7 @@ class Quantity(StrEnum):
 class Subject:
     """What is measured about: an argument (None for rows), under a FILTER, on a grid.
 
-    `whole`: of a type of whole numbers, all of which have a place on the grid. `everybody`: everybody adds a value, as
+    `whole`: of a type of whole numbers, all with a place on the grid. `everybody`: each person adds a value, as
     what has no place on the grid counts as its lower end (gate/presence.py). `other`: what products are made with
     (gate/pairs.py).
     """
@@ -123,7 +123,7 @@ class Measurement:
 
     @property
     def changed(self) -> int | None:
-        """The most that changing one row changes the number, where everybody adds a value (gate/presence.py).
+        """The most that changing one row changes the number, where every person adds a value (gate/presence.py).
 
         None where it is no less than a removal plus an addition.
         """

@@ -2,7 +2,7 @@
 
 A question must be filter and map over one table, so that what a person pays and adds depends on the own rows alone: a
 join lets a row of one person decide about those of another, and the noisy threshold for unknown groups would need a
-delta of everybody.
+delta of all people.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def key_of(unit: Expression) -> Expression:
 def selection_sql(source: Source, conditions: Sequence[Expression], grouping: Grouping, relation: Relation) -> str:
     """Looks at every row of the table, whether it takes part or not.
 
-    So everybody gets a number in the ledger, whom the question selects or not, and what is written tells nothing about
+    So each person gets a number in the ledger, selected by the question or not, and what is written tells nothing about
     whom it does.
     """
     assert source.unit is not None

@@ -1,7 +1,7 @@
 """Unit propagation: who the person of each row of a relation is, and how often one person may appear.
 
 Theorem. Call a computation 1-stable in people when adding or removing one person adds or removes this person's rows of
-the result and changes nobody else's. A computation that treats each person apart is 1-stable, whatever it does inside:
+the result and changes no other person's. A computation that treats each person apart is 1-stable, whatever is inside:
 let f be any function from the rows of one person to rows, and let the result be the union of f(rows of p) over all
 people p. Without p, the union lacks f(rows of p), and each other term is what it was. Public rows may enter f: they
 stay the same. So it is enough that each rule below is such an f, and that it is a *function*: its result must not
@@ -26,7 +26,7 @@ The rules, by types of relations (u: carries a unit, with at most one row per pe
                                       their own, whose columns break ties, too
     … ORDER BY … LIMIT n              only in a subquery whose rows are all of one person, with ties likewise broken
     subqueries in expressions         rows of the person of the row around them, or public ones: a function of both; for
-                                      person IN (…), those of everybody, without NULL, which would be compared to all
+                                      person IN (…), those of all people, without NULL, which would be compared to all
     u UNION ALL u of one dataset      u, not single; foreign keys likewise
     UNION, INTERSECT, EXCEPT          likewise, where the unit is one of the columns that are compared; the last two as
                                       single as the left side, UNION when the unit is the only column

@@ -75,7 +75,7 @@ class Plan(Answered):
 
     @cached_property
     def adds_up(self) -> bool:
-        """Whether numbers of its grouping sets add up to each other: everybody is in one group of each of them."""
+        """Whether numbers of its grouping sets add up to each other: each person is in one group of each of them."""
         sets = [frozenset(keys) for keys in self.grouping.sets]
         apart = len(sets) == len(set(sets)) > 1 and self.source.single and self.personal is None
         return apart and all(key.domain is not None and key.listed is None for key in self.grouping.keys)
@@ -375,5 +375,5 @@ def counted_once(aggregates: list[Aggregate]) -> list[Aggregate]:
 
 
 def same_number(measurement: Measurement, source: Source) -> bool:
-    """count(*) is the number of people where everybody has one row: it is measured once."""
+    """count(*) is the number of people where each person has one row: it is measured once."""
     return source.single and measurement == Measurement(Quantity.ROWS, Subject())

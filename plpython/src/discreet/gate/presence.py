@@ -1,4 +1,4 @@
-"""Sums to which everybody adds a value, whatever the own row says.
+"""Sums to which every person adds a value, whatever the own row says.
 
 Under bounded neighbours one person's row is changed into any other. In general that is a removal plus an addition: the
 row may leave a group, fail a condition or lose its value. It is less where the person adds a value in any case.
@@ -40,7 +40,7 @@ def counts_everybody(source: Source, conditions: Sequence[Expression], grouping:
 
 
 def of_everybody(aggregate: Aggregate) -> Aggregate:
-    """The aggregate of a column that is never NULL, without FILTER: one to which everybody adds a value."""
+    """The aggregate of a column that is never NULL, without FILTER: one to which every person adds a value."""
     subject = aggregate.measurements[0].subject
     column = subject.argument
     if aggregate.grid is None or subject.condition is not None or not isinstance(column, Column) or column.nullable:

@@ -80,7 +80,7 @@ def number(value: Decimal) -> str:
 
 
 def output_text(sql: str) -> str:
-    """The text of a value of any type, up to LONGEST_KEY bytes, without a cast, which could be anybody's code."""
+    """The text of a value of any type, up to LONGEST_KEY bytes, without a cast, which could be any user's code."""
     return f"discreet._text({sql})"
 
 
@@ -118,7 +118,7 @@ def constant(node: Constant) -> str:
         return f"{literal(text)}::{type_name(node.type)}"
     if node.declared:
         return f"{literal(value)}::{type_name(node.type)}"
-    # the input function of a type is never called on what a question says: it might be anybody's
+    # the input function of a type is never called on what a question says: it might be any user's
     return f"{literal(value)}::{BLANK_PADDED if node.type.name == BLANK_PADDED else 'pg_catalog.text'}"
 
 
@@ -457,7 +457,7 @@ def quantified(node: tree.Quantified) -> str:
 
 
 def among(node: tree.Among) -> str:
-    """Without NULL: what is not among others would not be known of anybody because of one person's row."""
+    """Without NULL: what is not among others would not be known of any person because of one person's row."""
     inside = query(node.query, with_unit=False)
     if may_hold_null(node.query):
         inside = f"SELECT e FROM ({inside}) AS among(e) WHERE e IS NOT NULL"

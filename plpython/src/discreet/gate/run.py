@@ -59,7 +59,7 @@ def statements(plan: Plan, keys: tuple[int, ...], seed: int) -> list[Statement]:
 
 @kept_with_plan
 def without_choice(plan: Plan, sets: Sequence[tuple[int, ...]]) -> list[Statement]:
-    """Those of one grouping set where nobody has more than one row."""
+    """Those of one grouping set where no person has more than one row."""
     (keys,) = sets
     return chosen_by(plan, keys, 0)
 
@@ -98,7 +98,7 @@ def together_ways(
 
 
 def single_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...]) -> str:
-    """Everybody has at most one row, and is in one group: only groups are turned into text, and looked up."""
+    """Each person has at most one row, and is in one group: only groups are turned into text, and looked up."""
     numbers = [f"m{n}" for n in range(len(measurements))]
     columns = [f"{number_sql(m)} AS {name}" for m, name in zip(measurements, numbers, strict=True)]
     only = where(plan, plan.limiting(keys))
@@ -215,7 +215,7 @@ def nested_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measuremen
 
 
 def number_sql(measurement: Measurement) -> str:
-    """Where everybody has at most one row."""
+    """Where each person has at most one row."""
     subject, quantity = measurement.subject, measurement.quantity
     only = filter_sql(subject)
     if quantity is Quantity.PEOPLE:
@@ -360,7 +360,7 @@ def group_order(keys: tuple[int, ...], seed: int) -> str:
 
 
 def person_secret(seed: int) -> str:
-    """A secret of each person `u`, so that not everybody's choice is the same; of equal units, the same."""
+    """A secret of each person `u`, so that not all people choose alike; of equal units, the same."""
     return f"pg_catalog.hash_record_extended(ROW(u), {seed})"
 
 

@@ -11,7 +11,7 @@ from discreet.gate.measurements import Quantity
 from discreet.gate.names import TEXT_TYPES, WHOLE_TYPES
 
 KEY_BYTES = 32
-# a sample that is no larger is looked up by an index on the unit, where there is one: a larger one has somebody on most
+# a sample that is no larger is looked up by an index on the unit, where there is one: a larger one has a person on most
 # pages of a table, which is read faster from one end to the other
 MOST_LOOKED_UP = Fraction(1, 20)
 # numbers of people or rows, and sums of their values, which are scaled to all people
@@ -46,7 +46,7 @@ class Sampled:
         return replace(self, key=secrets.token_bytes(KEY_BYTES))
 
     def sql(self, unit: str) -> str:
-        """Whether a row's person belongs to the sample. Without a key nobody does: then it is there to be analysed.
+        """Whether a row's person belongs to the sample. Without a key no person does: then it is there to be analysed.
 
         Rounding down the bound makes the sample smaller, by less than 2**-64 of the people.
         """

@@ -307,7 +307,7 @@ def charged_rows(
     read, of_values = scans.expressions(every)
     seen = seen.beside(of_values)
     if seen.dated and not scans.numbers and not scans.undated:
-        scans.numbers.add(opened.today)  # no row can meet the conditions; somebody has to pay
+        scans.numbers.add(opened.today)  # no row can meet the conditions; one period has to pay
     numbers = tuple(sorted(scans.numbers))
     charged = Charged(opened.calendar, numbers, scans.undated, timeless=seen.timeless, clipped=scans.clipped)
     time = seen.time if charged.count > 1 else None

@@ -137,8 +137,8 @@ class Combination:
 class Relation:
     """A table that a question names; without protection it is public, or the asker may read it.
 
-    `unique_keys` hold for all rows at any moment, `combinations` single somebody out in some; `row_security`: policies
-    may hide rows from whoever reads them.
+    `unique_keys` hold for all rows at any moment, `combinations` single a person out in some; `row_security`: policies
+    may hide rows from their reader.
     """
 
     schema: str

@@ -8,7 +8,7 @@ post-processing, so it costs nothing.
 A question may also be answered from other measurements than its own:
 
 - a sum from the number of values and the centred sum, of which an average was made; count(x) from the former;
-- a question with conditions on one column from the cells of the same question grouped by this column. Everybody has
+- a question with conditions on one column from the cells of the same question grouped by this column. Each person has
   one row, hence is in one cell, and what a person changes in the cell is what the person changes in the answer.
 """
 
@@ -68,7 +68,7 @@ def store_keys(plan: Plan, policy: str) -> dict[tuple[Measurement, int], str]:
 
 
 def same(measurement: Measurement, plan: Plan) -> Measurement:
-    """The number of rows is that of people where everybody has one."""
+    """The number of rows is that of people where each has one."""
     rows = measurement.quantity is Quantity.ROWS and measurement.subject == Subject()
     return replace(PEOPLE, own=measurement.own) if rows and plan.source.single else measurement
 
@@ -215,7 +215,7 @@ class Wider:
 
 
 def wider(plan: Plan) -> Iterator[Wider]:
-    """Questions from which this one can be answered, where everybody has one row and so is in one cell."""
+    """Questions from which this one can be answered, where each person has one row and so is in one cell."""
     if not plan.source.single or plan.personal is not None:
         return
     columns = (node for condition in plan.conditions for node in nodes(condition))

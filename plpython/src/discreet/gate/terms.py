@@ -46,7 +46,7 @@ class Terms:
     the most, those of the removed and of the added person differ in a group by no more than the larger, so the squares
     add up to no more than those of both: √2 √n · s. (Cut squares may be below 0, but even then differ by no more than
     what the sensitivity for the larger number of rows says.) Where contributions can have both signs, the same group
-    may change by 2 s: 2 √n · s. A sum to which everybody adds a value changes by less: by the width of the bounds, in
+    may change by 2 s: 2 √n · s. A sum to which each person adds a value changes less: by the width of the bounds, in
     its one group (gate/presence.py).
 
     The choice of a quantile's bin in a group costs in proportion to the change of its losses, or to its square under
@@ -58,7 +58,7 @@ class Terms:
     most its width w = s · acts. The largest parts max |change| / w of all groups add up to at most `groups`: under
     bounded neighbours, one person's removal and another one's addition change each by s at most. They add up to no
     less where `total` is below `rows` · `groups`, since rows of one measurement may count in one group, and those of
-    another in the next. Of what everybody adds a value to, w is the width of that change, in the one group. Distinct
+    another in the next. Of what every person adds a value to, w is the width of that change, in the one group. Distinct
     values are read by statements of their own, which may choose other groups, unless there is one group of all.
     """
 

@@ -97,7 +97,7 @@ class RowExpressions(Expressions):
         return super().value(node, may_identify)
 
     def may_lack(self, node: Node) -> bool:
-        """Whether this is a column of the side that an outer join lacks in some rows: that it does, names nobody."""
+        """Whether this is a column of the side that an outer join lacks in some rows: that it does, names no person."""
         if not isinstance(node, ast.ColumnRef) or self.source.listed is not None:
             return False
         try:
@@ -331,7 +331,7 @@ PLACES: dict[str, Callable[[str, list[Node], Window, RowExpressions, Node], Expr
 
 
 def refuse_unordered(value: Expression, node: Node) -> None:
-    """Types whose order or equality may be anybody's code, or for which equal values are written differently."""
+    """Types whose order or equality may be any user's code, or for which equal values are written differently."""
     if value.family is Family.OTHER and not value.is_null and value.type.name not in ORDERED_TYPES:
         refuse(f"an order or comparison of values of type {value.type.name}", node, "Cast it to text.")
 

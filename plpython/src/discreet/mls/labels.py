@@ -37,7 +37,7 @@ class Lattice:
     subtree; so a label that names groups may be read by these and all above them. Sessions without a group are one
     reader more: they may read what names no groups.
 
-    So `a` dominates `b` when b & ~a is 0: it has the level and the compartments, and whoever may read `a` may read `b`.
+    So `a` dominates `b` when b & ~a is 0: it has the level and the compartments, and readers of `a` may read `b`.
     The least upper bound of two labels is a | b (the readers of both), the greatest lower bound a & b. All of it stays
     true when levels are added at the top, or compartments. Groups cannot be added to labels in use: sessions of a new
     one would read what names others.

@@ -298,7 +298,7 @@ BEGIN
             HINT = 'DELETE and INSERT give a row another key; discreet.mls_declassify() lowers a label.';
     END IF;
 {key}{generated}    -- the columns that the statement sets, which a hook of the extension tells; else those that differ
-    -- where somebody else tells, through a view around this one, all other columns are judged as they were
+    -- where another writer tells, through a view around this one, all other columns are judged as they were
     IF starts_with(NEW.tc, '{{') THEN
         _named := NEW.tc;
         _is_set := ARRAY[{is_set}]::boolean[];
@@ -384,7 +384,7 @@ BEGIN
 {children(table)}    IF discreet._delete_root({literal(table.base)}::pg_catalog.regclass, OLD, _c) THEN
         RETURN OLD;
     END IF;
-    -- a row above a root, or one that somebody else has changed meanwhile
+    -- a row above a root, or one that another session has changed meanwhile
     UPDATE {table.base} t
     SET _dead = true, _slot = {grave(table, "t")}
     WHERE {table.same_key("t", "OLD")} AND t._row_id = OLD.row_id AND t._label = _c AND NOT t._dead;

@@ -27,7 +27,7 @@ SIDE_DOORS = (
     r"mod_since_analyze|ins_since_vacuum|buf_\w+|slru|wal|io|backend_io|backend_wal)|"
     r"wal_summary_contents|available_wal_summaries|get_wal_summarizer_state)$"
 )
-# The first minor version of each PostgreSQL in which whoever may ask neither reads the memory of the server
+# The first minor version of each PostgreSQL in which a role that may ask neither reads the memory of the server
 # (CVE-2026-16239, CVE-2026-2006) nor runs code there (CVE-2026-14669), nor sees samples of tables below views
 # (CVE-2025-8713).
 LEAST_MINOR = {15: 19, 16: 15, 17: 11, 18: 6}
@@ -83,7 +83,7 @@ def minor_version(plpy: Plpy) -> Iterator[Finding]:
         yield (
             "minor version",
             PROBLEM,
-            f"PostgreSQL {major}.{minor} has known holes, by which whoever may ask reads the memory of the server: "
+            f"PostgreSQL {major}.{minor} has known holes, which let a role that may ask read the memory of the server: "
             f"update it to {major}.{least} or later",
         )
 
@@ -482,7 +482,7 @@ def foreign_code_below_views(plpy: Plpy) -> Iterator[Finding]:
                 "foreign code",
                 PROBLEM,
                 f"{row['root']}, below multilevel table {table['view']}, {row['problem']}: it runs with the rights of "
-                "whoever writes, officers and superusers among them. Drop it, or let a superuser own what it calls",
+                "all writers, officers and superusers among them. Drop it, or let a superuser own what it calls",
             )
 
 
@@ -520,6 +520,6 @@ def statement_statistics(plpy: Plpy) -> Iterator[Finding]:
         yield (
             "statement statistics",
             WARNING,
-            f"analysts see in {row['view']} how many rows and blocks everybody's statements needed: "
+            f"analysts see in {row['view']} how many rows and blocks the statements of all roles needed: "
             f"REVOKE SELECT ON {row['view']} FROM PUBLIC",
         )

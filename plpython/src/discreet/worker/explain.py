@@ -1,6 +1,6 @@
 """What discreet.explain() tells, and whom. Nothing is spent, and nothing written down.
 
-Everybody who may ask is told what follows from the text, the catalog and what was released before. The data are looked
+Every role that may ask is told what follows from the text, the catalog and earlier answers. The data are looked
 at for a curator alone, and only those of tables that are the curator's own.
 """
 

@@ -78,7 +78,7 @@ class TextPolicy(Policy, Protocol):
         """Whether another policy may answer instead."""
 
     def explained(self) -> dict[str, Json]:
-        """What everybody who may ask is told of a question that was admitted."""
+        """What every role that may ask is told of a question that was admitted."""
 
     def explained_to_curators(self) -> dict[str, Json]:
         """What curators are told, too."""

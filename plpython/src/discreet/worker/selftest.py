@@ -197,7 +197,7 @@ def moved_by_one(session: Session, schema: str, name: str) -> Iterator[tuple[str
         for plan in plans:
             people = run_as(session, role, busiest_sql(plan))
             if not people:
-                yield NOT_TRIED, "nobody is in it"
+                yield NOT_TRIED, "it has no rows"
                 return
             seed = secrets.randbits(62)
             for keys in plan.grouping.sets:

@@ -89,7 +89,7 @@ def keep(asker: Asker, asked: Asked, due: Asked, drawn: list[Released], rows: Ro
     """Keeps what was measured now."""
     exact = [found.told() for found in accuracy(asked.plan, rows)]
     run = secrets.token_hex(8)
-    # two measurements may have one key, as the number of rows and that of people where everybody has one row
+    # two measurements may have one key, as the number of rows and that of people where each has one row
     entries = {
         key: {
             "key": key,

@@ -241,7 +241,7 @@ def chosen_limit(counts: list[int], price: Price, neighbours: Neighbours) -> tup
 
     Each limit has a handicap that is the same for all data, so that the sensitivity of the losses stays: of limits that
     noise cannot tell apart, one is chosen with a weight of one over it, since the noise of answers grows with it.
-    Without it, the limits above everybody's rows, which are most, would win among few people.
+    Without it, the limits above all people's rows, which are most, would win among few people.
     """
     first, second = price.split(2)
     acts = 2 if neighbours is Neighbours.BOUNDED else 1

@@ -99,8 +99,8 @@ def smallest(asked: Asked) -> list[int]:
 
 
 def explained(asker: Asker, asked: Asked, found: Found, due: Asked, charged: dict[str, Json] | None) -> dict[str, Json]:
-    """What explain() tells everybody; `charged`: what would be taken from limits."""
-    # an answer in the store was paid for: whether it is there is history, and whoever may ask may have it
+    """What explain() tells every role; `charged`: what would be taken from limits."""
+    # an answer in the store was paid for: whether it is there is history, which every role that may ask may have
     stored = bool(found) and covers(asked.plan, found)
     plan = asked.plan
     terms = [terms_with(some, n, found, due.terms[n]) for n, some in enumerate(asked.terms)]

@@ -3,7 +3,7 @@
 Native SQL runs as the owner of the extension, and reading a table may run code of who owns it or its schema: in
 predicates of its indexes, in casts of its types, in a view that was put in its place within the asker's own
 transaction, which the ledger does not see. So a table is protected or declared public, or it and its schema
-belong to curators and everybody sees the same rows of it; and neither belongs to the asker. The view of a
+belong to curators and all roles see the same rows of it; and neither belongs to the asker. The view of a
 multilevel table belongs to a superuser. That of a table with sealed columns is looked at before it is run: see
 require_sealed_view() in extension/sealed_statements.c.
 """
