@@ -22,6 +22,7 @@ from bench import (
     mls,
     mls_versions,
     noise,
+    people,
     periods,
     personal,
     release,
@@ -56,6 +57,11 @@ FEATURES = {
     "mls": Feature("Multilevel tables", mls.load, (mls.scans, mls.statements, mls.copy, mls.classifying, mls.keeping)),
     "mls_versions": Feature(
         "Multilevel tables with several versions", mls_versions.load, (mls_versions.reads, mls_versions.writes)
+    ),
+    "people": Feature(
+        "Many rows, people, groups and aggregates",
+        people.load,
+        (people.many_rows, people.beyond_memory, people.many_aggregates, people.many_groups),
     ),
     "periods": Feature("Budgets of periods", periods.load, (periods.dashboards,)),
     "noise": Feature("Noise of several numbers", noise.load, (noise.several_sums, noise.rollup)),

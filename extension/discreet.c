@@ -70,7 +70,7 @@ _PG_init(void)
 							NULL, &step_timeout, 20 * 1000, 10, MAX_STEP_MS,
 							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("discreet.people_memory",
-							"Memory for the people of a question, per process; above it the server sorts them on disk.",
+							"Memory for the people of a question, per process; beyond it they go to a temporary file.",
 							NULL, &people_memory, 256 * 1024, 64, MAX_KILOBYTES,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("discreet.sealed_scan",

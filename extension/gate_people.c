@@ -2,18 +2,17 @@
  * gate_people.c: aggregate _people computes in one pass what every person has in every group, bounds it, and sums it up per
  * group. gate/run.py says the same in nested SQL, which sorts on disk: what is too much here is left to that.
  */
-#include "discreet.h"
+#include "gate_cells.h"
 
 #include "access/nbtree.h"
 #include "access/transam.h"
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
-#include "common/int.h"
 #include "lib/stringinfo.h"
+#include "discreet.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "numbering.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
@@ -38,7 +37,6 @@ typedef struct Question
 	int64		max_total_rows; /* of a person in all groups */
 	int32		keys;
 	int32		subjects;
-	int32		pieces;			/* of all subjects */
 	bool		by_word;		/* a person is a word */
 	char		kinds[FUNC_MAX_ARGS];	/* of the subjects: R, S or Q */
 	int16		unit_length;	/* of the type of persons */
@@ -49,7 +47,7 @@ typedef struct GroupKey
 {
 	Numbering	values;			/* -> text */
 	Numbering	texts;
-	Numbering	groups;			/* by this key and those before it: group by those << 32 | text */
+	Numbering	groups;			/* by this key and those before it: group by those << 32 | text; of the first key, its texts */
 	int16		length;			/* of the type */
 	bool		by_value;
 	bool		is_text;
@@ -57,35 +55,27 @@ typedef struct GroupKey
 	FmgrInfo	to_text;
 } GroupKey;
 
-/*
- * A cell is what a person has in a group: its key is person << 32 | group, its values are the pieces of each subject in
- * turn: R count; S count, sum; Q count, sum, sum of squares of 128 bits. Rows wait in a batch.
- */
+/* Cells hold what persons have in groups, whose numbers are those of the last key. */
 typedef struct People
 {
 	Question	question;
 	MemoryContext context;
-	Numbering	persons;
-	Numbering	cells;
+	Cells		cells;
 	GroupKey   *keys;
-	int			waiting;
-	uint64		units[BATCH];	/* of the batch: persons as words, or where each begins in unit_bytes */
-	int32		unit_lengths[BATCH];
-	StringInfoData unit_bytes;
-	uint64		added[BATCH];	/* cells */
-	int64	   *pieces;			/* what is added to each */
 } People;
 
-static inline int
-pieces_of(char kind)
+/* Not after an error. */
+static void
+end_people(Datum people)
 {
-	return kind == 'R' ? 1 : kind == 'S' ? 2 : 4;
+	end_cells(&((People *) DatumGetPointer(people))->cells);
 }
 
 /* Makes a state in the aggregate's own memory. */
 static People *
 begin_people(FunctionCallInfo fcinfo, const Question *question)
 {
+	Aggref	   *call = AggGetAggref(fcinfo);
 	MemoryContext aggregate;
 	MemoryContext context;
 	People	   *people;
@@ -96,14 +86,16 @@ begin_people(FunctionCallInfo fcinfo, const Question *question)
 	people = MemoryContextAllocZero(context, sizeof(People));
 	memcpy(&people->question, question, sizeof(Question));
 	people->context = context;
-	begin_numbering(&people->persons, context, !question->by_word, 0);
-	begin_numbering(&people->cells, context, false, question->pieces);
-	people->pieces = take_memory(context, sizeof(int64) * question->pieces * BATCH);
+	/* what a worker has written to a file, the leader could not read */
+	begin_cells(&people->cells, context, question->kinds, question->subjects, question->by_word, question->seed,
+				call != NULL && !DO_AGGSPLIT_SERIALIZE(call->aggsplit));
+	AggRegisterCallback(fcinfo, end_people, PointerGetDatum(people));
 	people->keys = MemoryContextAllocZero(context, sizeof(GroupKey) * question->keys);
 	for (int n = 0; n < question->keys; n++)
 	{
 		begin_numbering(&people->keys[n].texts, context, true, 0);
-		begin_numbering(&people->keys[n].groups, context, false, 0);
+		if (n > 0)
+			begin_numbering(&people->keys[n].groups, context, false, 0);
 	}
 	return people;
 }
@@ -111,7 +103,11 @@ begin_people(FunctionCallInfo fcinfo, const Question *question)
 static uint32
 number_of_groups(const People *people)
 {
-	return people->question.keys == 0 ? 1 : people->keys[people->question.keys - 1].groups.used;
+	int			keys = people->question.keys;
+
+	if (keys == 0)
+		return 1;
+	return keys == 1 ? people->keys[0].texts.used : people->keys[keys - 1].groups.used;
 }
 
 /* Whether there are so many groups that max_total_rows can be exceeded. */
@@ -174,7 +170,6 @@ first_row(FunctionCallInfo fcinfo)
 	TargetEntry *unit;
 	Oid			type;
 	text	   *kinds;
-	MemoryContext caller;
 	People	   *people;
 
 	if (call == NULL)
@@ -201,16 +196,12 @@ first_row(FunctionCallInfo fcinfo)
 		if (strchr("RSQ", question.kinds[n]) == NULL ||
 			get_fn_expr_argtype(fcinfo->flinfo, FIRST_SUBJECT + n) != INT8OID)
 			elog(ERROR, "subject %d of _people is of no known kind", n);
-		question.pieces += pieces_of(question.kinds[n]);
 	}
 	if (!is_equal_as_bytes(type, exprCollation((Node *) unit->expr)))
 		leave_to_sql("equal persons may be written differently");
 	get_typlenbyval(type, &question.unit_length, &question.by_word);
 
 	people = begin_people(fcinfo, &question);
-	caller = MemoryContextSwitchTo(people->context);
-	initStringInfo(&people->unit_bytes);
-	MemoryContextSwitchTo(caller);
 	for (int n = 0; n < question.keys; n++)
 	{
 		Oid			key_type = get_fn_expr_argtype(fcinfo->flinfo, FIRST_SUBJECT + question.subjects + n);
@@ -282,86 +273,34 @@ group_of_row(FunctionCallInfo fcinfo, People *people)
 	{
 		uint32		text = text_of(&people->keys[n], values[n]);
 
-		group = number_of_word(&people->keys[n].groups, (uint64) group << 32 | text);
+		group = n == 0 ? text : number_of_word(&people->keys[n].groups, (uint64) group << 32 | text);
 	}
 	return group;
 }
 
-static inline int128 *
-squares_of(const int64 *pieces)
+/* A cell for a row of this person. */
+static inline Cell *
+cell_of_row(People *people, Datum unit)
 {
-	return (int128 *) (pieces + 2);
-}
-
-/* Adds the batch to the cells. */
-static void
-add_to_cells(People *people)
-{
-	uint32		cells[BATCH];
-	const int64 *theirs = people->pieces;
-	bool		overflow = false;
-
-	CHECK_FOR_INTERRUPTS();
-	number_words(&people->cells, people->added, cells, people->waiting);
-	for (int n = 0; n < people->waiting; n++)
-	{
-		int64	   *ours = entry_at(&people->cells, cells[n])->values;
-
-		for (int s = 0; s < people->question.subjects; s++)
-		{
-			char		kind = people->question.kinds[s];
-
-			overflow |= pg_add_s64_overflow(ours[0], theirs[0], &ours[0]);
-			if (kind != 'R')
-				overflow |= pg_add_s64_overflow(ours[1], theirs[1], &ours[1]);
-			if (kind == 'Q')
-				overflow |= __builtin_add_overflow(*squares_of(ours), *squares_of(theirs), squares_of(ours));
-			ours += pieces_of(kind);
-			theirs += pieces_of(kind);
-		}
-	}
-	if (overflow)
-		leave_to_sql("a sum of one person is beyond its integers");
-	people->waiting = 0;
-}
-
-/* Adds a batch of rows, whose cells are only their groups as yet. */
-static void
-add_rows(People *people)
-{
-	uint32		persons[BATCH];
-	Span		spans[BATCH];
-
-	if (people->waiting == 0)
-		return;
-	if (people->question.by_word)
-		number_words(&people->persons, people->units, persons, people->waiting);
-	else
-	{
-		for (int n = 0; n < people->waiting; n++)
-			spans[n] = (Span) {people->unit_bytes.data + people->units[n], people->unit_lengths[n]};
-		number_spans(&people->persons, spans, persons, people->waiting);
-		resetStringInfo(&people->unit_bytes);
-	}
-	for (int n = 0; n < people->waiting; n++)
-		people->added[n] |= (uint64) persons[n] << 32;
-	add_to_cells(people);
-}
-
-static void
-add_unit(People *people, Datum unit)
-{
+	Cells	   *cells = &people->cells;
 	Span		span;
+	uint32		size;
+	Cell	   *cell;
+	char	   *at;
 
 	if (people->question.by_word)
-	{
-		people->units[people->waiting] = word_of(unit, people->question.unit_length);
-		return;
-	}
+		return place_for_cell(cells, word_of(unit, people->question.unit_length), cells->shape.size);
 	span = span_of(unit, people->question.unit_length);
-	people->units[people->waiting] = people->unit_bytes.len;
-	people->unit_lengths[people->waiting] = span.length;
-	appendBinaryStringInfo(&people->unit_bytes, span.data, span.length);
+	if (span.length > LONGEST_PERSON)
+		leave_to_sql("what names a person is too long");
+	size = cell_size(cells, span.length);
+	cell = place_for_cell(cells, hash_of_bytes(cells, span), size);
+	at = (char *) cell + cells->shape.size;
+	*(uint32 *) at = span.length;
+	at += sizeof(uint32);
+	memcpy(at, span.data, span.length);
+	memset(at + span.length, 0, (char *) cell + size - at - span.length);
+	return cell;
 }
 
 PG_FUNCTION_INFO_V1(discreet_people_transition);
@@ -371,31 +310,32 @@ Datum
 discreet_people_transition(PG_FUNCTION_ARGS)
 {
 	People	   *people = PG_ARGISNULL(0) ? first_row(fcinfo) : (People *) PG_GETARG_POINTER(0);
-	int64	   *pieces = people->pieces + people->question.pieces * people->waiting;
+	const CellShape *shape = &people->cells.shape;
+	uint32		group;
+	Cell	   *cell;
 
 	if (PG_ARGISNULL(UNIT))
 		PG_RETURN_POINTER(people);
-	add_unit(people, PG_GETARG_DATUM(UNIT));
-	people->added[people->waiting] = group_of_row(fcinfo, people);
-	for (int n = 0; n < people->question.subjects; n++)
+	group = group_of_row(fcinfo, people);
+	cell = cell_of_row(people, PG_GETARG_DATUM(UNIT));
+	cell->group = group;
+	for (int s = 0; s < shape->subjects; s++)
 	{
-		char		kind = people->question.kinds[n];
-		bool		counts = !PG_ARGISNULL(FIRST_SUBJECT + n);
-		int64		value = counts ? PG_GETARG_INT64(FIRST_SUBJECT + n) : 0;
+		bool		counts = !PG_ARGISNULL(FIRST_SUBJECT + s);
+		int64		value = counts ? PG_GETARG_INT64(FIRST_SUBJECT + s) : 0;
 
-		pieces[0] = counts;
-		if (kind != 'R')
-			pieces[1] = value;
-		if (kind == 'Q')
-			*squares_of(pieces) = (int128) value * value;
-		pieces += pieces_of(kind);
+		cell->counts[s] = counts;
+		if (shape->sums[s] != 0)
+			*sum_of(&people->cells, cell, s) = value;
+		if (shape->squares[s] != 0)
+			set_squares(&people->cells, cell, s, (int128) value * value);
 	}
-	if (++people->waiting == BATCH)
-		add_rows(people);
+	if (shape->subjects % 2 == 0)
+		cell->counts[shape->subjects] = 0;
 	PG_RETURN_POINTER(people);
 }
 
-/* Between workers: the question; of each numbering how many entries it has, and these. */
+/* Between workers: the question; of each numbering how many entries it has, and these; the cells. */
 
 static void
 write_bytes(char **to, const void *from, Size size)
@@ -448,22 +388,25 @@ Datum
 discreet_people_serialize(PG_FUNCTION_ARGS)
 {
 	People	   *people = (People *) PG_GETARG_POINTER(0);
-	const Numbering *parts[2 * FUNC_MAX_ARGS + 2];
+	Cells	   *cells = &people->cells;
+	const Numbering *parts[2 * FUNC_MAX_ARGS];
 	int			number = 0;
 	Size		size = VARHDRSZ + sizeof(Question);
 	bytea	   *bytes;
 	char	   *to;
 
-	add_rows(people);
-	parts[number++] = &people->persons;
+	merge_before_sending(cells);
 	for (int n = 0; n < people->question.keys; n++)
 	{
 		parts[number++] = &people->keys[n].texts;
-		parts[number++] = &people->keys[n].groups;
+		if (n > 0)
+			parts[number++] = &people->keys[n].groups;
 	}
-	parts[number++] = &people->cells;
 	for (int n = 0; n < number; n++)
 		size += size_of_entries(parts[n]);
+	for (int p = 0; p < PARTITIONS; p++)
+		for (uint32 n = 0; n < cells->partitions[p].number; n++)
+			size += cells->partitions[p].blocks[n]->used;
 	if (!AllocSizeIsValid(size))
 		leave_to_sql("what a worker has found is too long to be sent");
 	bytes = palloc(size);
@@ -472,6 +415,12 @@ discreet_people_serialize(PG_FUNCTION_ARGS)
 	write_bytes(&to, &people->question, sizeof(Question));
 	for (int n = 0; n < number; n++)
 		write_entries(&to, parts[n]);
+	for (int p = 0; p < PARTITIONS; p++)
+	{
+		for (uint32 n = 0; n < cells->partitions[p].number; n++)
+			write_bytes(&to, cells->partitions[p].blocks[n]->data, cells->partitions[p].blocks[n]->used);
+		free_partition(cells, &cells->partitions[p]);
+	}
 	PG_RETURN_BYTEA_P(bytes);
 }
 
@@ -530,10 +479,10 @@ discreet_people_combine(PG_FUNCTION_ARGS)
 {
 	People	   *people = PG_ARGISNULL(0) ? NULL : (People *) PG_GETARG_POINTER(0);
 	const char *from;
+	const char *end;
 	Question	question;
-	uint32	   *persons;
 	uint32	   *groups = NULL;
-	uint32		cells;
+	int			waiting = 0;
 
 	if (PG_ARGISNULL(1))
 	{
@@ -542,31 +491,40 @@ discreet_people_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(people);
 	}
 	from = VARDATA_ANY((bytea *) PG_GETARG_POINTER(1));
+	end = from + VARSIZE_ANY_EXHDR((bytea *) PG_GETARG_POINTER(1));
 	read_bytes(&from, &question, sizeof(question));
 	if (people == NULL)
 		people = begin_people(fcinfo, &question);
 	else if (memcmp(&people->question, &question, sizeof(question)) != 0)
 		elog(ERROR, "arguments of _people differ between workers");
-	persons = our_numbers(&people->persons, &from, NULL, NULL);
 	for (int n = 0; n < question.keys; n++)
 	{
 		uint32	   *texts = our_numbers(&people->keys[n].texts, &from, NULL, NULL);
 
-		groups = our_numbers(&people->keys[n].groups, &from, groups, texts);
+		groups = n == 0 ? texts : our_numbers(&people->keys[n].groups, &from, groups, texts);
 	}
-	read_bytes(&from, &cells, sizeof(cells));
-	expect_entries(&people->cells, cells);
-	for (uint32 n = 0; n < cells; n++)
+	while (from < end)
 	{
-		uint64		cell;
+		uint32		size = people->cells.shape.size;
+		uint64		word;
+		Cell	   *cell;
 
-		read_bytes(&from, &cell, sizeof(cell));
-		read_bytes(&from, people->pieces + question.pieces * people->waiting, sizeof(int64) * question.pieces);
-		people->added[people->waiting] = (uint64) persons[cell >> 32] << 32 | (groups ? groups[(uint32) cell] : 0);
-		if (++people->waiting == BATCH)
-			add_to_cells(people);
+		if (++waiting % BATCH == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!question.by_word)
+		{
+			uint32		length;
+
+			memcpy(&length, from + size, sizeof(length));
+			size = cell_size(&people->cells, length);
+		}
+		memcpy(&word, from, sizeof(word));
+		cell = place_for_cell(&people->cells, word, size);
+		memcpy(cell, from, size);
+		if (groups != NULL)
+			cell->group = groups[cell->group];
+		from += size;
 	}
-	add_to_cells(people);
 	PG_RETURN_POINTER(people);
 }
 
@@ -575,21 +533,23 @@ discreet_people_combine(PG_FUNCTION_ARGS)
 typedef struct Place
 {
 	int64		hash;
-	uint32		group;
-	uint32		cell;
+	const Cell *cell;
 } Place;
 
 /* The text of each key of a group. */
 static void
 find_texts(const People *people, uint32 group, const Bytes **texts)
 {
-	for (int n = people->question.keys - 1; n >= 0; n--)
+	if (people->question.keys == 0)
+		return;
+	for (int n = people->question.keys - 1; n > 0; n--)
 	{
 		uint64		pair = entry_at(&people->keys[n].groups, group)->key;
 
 		texts[n] = bytes_at(&people->keys[n].texts, (uint32) pair);
 		group = pair >> 32;
 	}
+	texts[0] = bytes_at(&people->keys[0].texts, group);
 }
 
 /* As ORDER BY hash, texts COLLATE "C" does. */
@@ -603,8 +563,8 @@ compare_places(const void *a, const void *b, void *people)
 
 	if (left->hash != right->hash)
 		return left->hash < right->hash ? -1 : 1;
-	find_texts(people, left->group, ours);
-	find_texts(people, right->group, theirs);
+	find_texts(people, left->cell->group, ours);
+	find_texts(people, right->cell->group, theirs);
 	for (int n = 0; n < ((People *) people)->question.keys; n++)
 	{
 		int			order;
@@ -658,64 +618,23 @@ joined_texts(const People *people, uint32 group, StringInfo buffer)
 
 /* hash_record_extended(ROW(unit), seed): a secret of this person, by which its groups are chosen. */
 static uint64
-secret_of_person(const People *people, uint32 person)
+secret_of_person(const People *people, const Cell *cell)
 {
 	const Question *question = &people->question;
-	const Bytes *bytes;
+	Span		bytes;
 
 	if (question->by_word)
 	{
-		int64		word = (int64) entry_at(&people->persons, person)->key;
+		int64		word = (int64) cell->word;
 
 		return DatumGetUInt64(DirectFunctionCall2(hashint8extended,
 												  Int64GetDatum(question->unit_length == 2 ? (int16) word : word),
 												  Int64GetDatum(question->seed)));
 	}
-	bytes = bytes_at(&people->persons, person);
-	return hash_bytes_extended((const unsigned char *) bytes->data,
-							   question->unit_length == NAMEDATALEN ? strlen(bytes->data) : bytes->length,
+	bytes = person_of(&people->cells, cell);
+	return hash_bytes_extended((const unsigned char *) bytes.data,
+							   question->unit_length == NAMEDATALEN ? strlen(bytes.data) : bytes.length,
 							   question->seed);
-}
-
-/* A cell of a person. */
-typedef struct Owned
-{
-	uint32		group;
-	uint32		cell;
-} Owned;
-
-/* The cells of all, person by person; ends[n] is behind the last of the n-th. */
-static Owned *
-cells_by_person(People *people, uint32 *ends)
-{
-	Numbering  *cells = &people->cells;
-	uint32		persons = people->persons.used;
-	Owned	   *owned = take_memory(people->context, sizeof(Owned) * (Size) cells->used);
-	uint32		before = 0;
-
-	memset(ends, 0, sizeof(uint32) * (Size) persons);
-	for (uint32 n = 0; n < cells->used; n++)
-	{
-		if (n % BATCH == 0)
-			CHECK_FOR_INTERRUPTS();
-		ends[entry_at(cells, n)->key >> 32]++;
-	}
-	for (uint32 n = 0; n < persons; n++)
-	{
-		uint32		of_person = ends[n];
-
-		ends[n] = before;
-		before += of_person;
-	}
-	for (uint32 n = 0; n < cells->used; n++)
-	{
-		uint64		key = entry_at(cells, n)->key;
-
-		if (n % BATCH == 0)
-			CHECK_FOR_INTERRUPTS();
-		owned[ends[key >> 32]++] = (Owned) {(uint32) key, n};
-	}
-	return owned;
 }
 
 typedef struct Total
@@ -733,24 +652,28 @@ scaled(int128 number, int64 rows, int64 count)
 	return number / count * rows + number % count * rows / count;
 }
 
-/* Adds what a person has in a group, as so many rows, or none, of the person's own average there. */
+/* Adds what a person has in a group of one subject, as so many rows, or none, of the person's own average there. */
 static inline void
-add_person(Total *total, const int64 *pieces, char kind, int64 rows)
+add_person(Total *total, const Cells *cells, const Cell *cell, int subject, int64 rows)
 {
-	int64		count = pieces[0];
-	int128		sum = kind == 'R' ? 0 : pieces[1];
-	int128		squares = kind == 'Q' ? *squares_of(pieces) : 0;
+	const CellShape *shape = &cells->shape;
+	int64		count = cell->counts[subject];
+	int128		sum;
+	int128		squares;
 
 	if (count == 0)
 		return;
-	if (count > rows)
-	{
-		sum = scaled(sum, rows, count);
-		squares = scaled(squares, rows, count);
-	}
 	total->people++;
 	total->rows += rows;
-	total->sum += sum;
+	if (shape->sums[subject] == 0)
+		return;
+	sum = *sum_of(cells, cell, subject);
+	total->sum += count > rows ? scaled(sum, rows, count) : sum;
+	if (shape->squares[subject] == 0)
+		return;
+	squares = squares_of(cells, cell, subject);
+	if (count > rows)
+		squares = scaled(squares, rows, count);
 	if (__builtin_add_overflow(total->squares, squares, &total->squares))
 		leave_to_sql("a sum of squares is beyond 128 bits");
 }
@@ -758,144 +681,146 @@ add_person(Total *total, const int64 *pieces, char kind, int64 rows)
 /* Of all groups. A group in which no person counts is left out. */
 typedef struct Totals
 {
-	const People *people;
+	People	   *people;
 	bool	   *present;
 	Total	   *totals;			/* of each group, those of its subjects */
-	bool		in_order;		/* cells come person by person, and max_total_rows bounds them */
-	uint32		person;			/* whose cells come, if so, */
-	int64		left[FUNC_MAX_ARGS];	/* and how many of the rows of each subject may still count */
-	int			waiting;
-	uint32		cells[BATCH];	/* that count, and wait for their memory to be near */
+	bool		chosen;			/* people may be in more groups than count, or have more rows in all */
+	bool		in_order;		/* max_total_rows bounds the rows of a person */
+	/* if chosen: */
+	Span	   *joined;			/* the texts of each group */
+	Place	   *places;			/* for the cells of one person */
+	int64		left[FUNC_MAX_ARGS];	/* how many of this person's rows of each subject may still count */
 } Totals;
 
-static void
-begin_person(Totals *totals, uint32 person)
-{
-	totals->person = person;
-	for (int s = 0; s < totals->people->question.subjects; s++)
-		totals->left[s] = totals->people->question.max_total_rows;
-}
-
-static void
-add_cells(Totals *totals)
+static inline void
+add_cell(Totals *totals, const Cell *cell)
 {
 	const Question *question = &totals->people->question;
-	const Numbering *cells = &totals->people->cells;
+	Total	   *total = totals->totals + (Size) cell->group * question->subjects;
 
-	for (int n = 0; n < totals->waiting; n++)
-		__builtin_prefetch(entry_at(cells, totals->cells[n]));
-	for (int n = 0; n < totals->waiting; n++)
+	totals->present[cell->group] = true;
+	for (int s = 0; s < question->subjects; s++)
 	{
-		const Entry *cell = entry_at(cells, totals->cells[n]);
-		const int64 *pieces = cell->values;
-		uint32		group = (uint32) cell->key;
-		Total	   *total = totals->totals + (Size) group * question->subjects;
+		int64		rows = Min(cell->counts[s], question->max_rows);
 
-		totals->present[group] = true;
-		if (totals->in_order && totals->person != cell->key >> 32)
-			begin_person(totals, cell->key >> 32);
-		for (int s = 0; s < question->subjects; s++)
+		if (totals->in_order)
 		{
-			int64		rows = Min(pieces[0], question->max_rows);
-
-			if (totals->in_order)
-			{
-				rows = Min(rows, totals->left[s]);
-				totals->left[s] -= rows;
-			}
-			add_person(total++, pieces, question->kinds[s], rows);
-			pieces += pieces_of(question->kinds[s]);
+			rows = Min(rows, totals->left[s]);
+			totals->left[s] -= rows;
 		}
+		add_person(total++, &totals->people->cells, cell, s, rows);
 	}
-	totals->waiting = 0;
-	CHECK_FOR_INTERRUPTS();
-}
-
-static inline void
-add_cell(Totals *totals, uint32 cell)
-{
-	totals->cells[totals->waiting] = cell;
-	if (++totals->waiting == BATCH)
-		add_cells(totals);
 }
 
 /* Whether a person has more rows of some subject than may count in all. */
 static bool
-has_too_many_rows(const People *people, const Owned *cells, uint32 count)
+has_too_many_rows(const Question *question, const Place *places, uint32 count)
 {
-	const Question *question = &people->question;
 	int64		rows[FUNC_MAX_ARGS] = {0};
 
 	for (uint32 n = 0; n < count; n++)
 	{
-		const int64 *pieces = entry_at(&people->cells, cells[n].cell)->values;
-
 		for (int s = 0; s < question->subjects; s++)
 		{
-			rows[s] += Min(pieces[0], question->max_rows);
+			rows[s] += Min(places[n].cell->counts[s], question->max_rows);
 			if (rows[s] > question->max_total_rows)
 				return true;
-			pieces += pieces_of(question->kinds[s]);
 		}
 	}
 	return false;
 }
 
 /*
- * Each person counts in max_groups groups, those that come first by
+ * A person counts in max_groups groups, those that come first by
  * hashtextextended(concat_ws('|', texts), secret of the person), texts. In this order rows count until there are
  * max_total_rows of them; without so many, or so many groups, no order is needed.
  */
 static void
-add_chosen_cells(Totals *totals, People *people)
+add_chosen_cells(Totals *totals, uint32 count)
 {
+	const Question *question = &totals->people->question;
+	Place	   *places = totals->places;
+
+	if (count > question->max_groups || (totals->in_order && has_too_many_rows(question, places, count)))
+	{
+		uint64		secret = secret_of_person(totals->people, places[0].cell);
+
+		for (uint32 n = 0; n < count; n++)
+		{
+			Span		texts = totals->joined[places[n].cell->group];
+
+			places[n].hash = (int64) hash_bytes_extended((const unsigned char *) texts.data, texts.length, secret);
+		}
+		qsort_arg(places, count, sizeof(Place), compare_places, totals->people);
+	}
+	for (int s = 0; s < question->subjects; s++)
+		totals->left[s] = question->max_total_rows;
+	for (uint32 n = 0; n < Min(count, question->max_groups); n++)
+		add_cell(totals, places[n].cell);
+}
+
+/* Cells of a partition, person by person. */
+static void
+add_people(Totals *totals, Partition *partition)
+{
+	Cells	   *cells = &totals->people->cells;
+	const Cell **of_people;
+	const uint32 *ends;
+	uint32		people = cells_by_person(cells, partition, &of_people, &ends);
+
+	for (uint32 person = 0, n = 0; person < people; person++)
+	{
+		uint32		count = 0;
+
+		if (person % BATCH == 0)
+			CHECK_FOR_INTERRUPTS();
+		for (; n < ends[person]; n++)
+			totals->places[count++] = (Place) {0, of_people[n]};
+		add_chosen_cells(totals, count);
+	}
+}
+
+static void
+add_partition(Totals *totals, Partition *partition)
+{
+	Cells	   *cells = &totals->people->cells;
+
+	gather_partition(cells, partition);
+	if (totals->chosen)
+		add_people(totals, partition);
+	else
+	{
+		for (uint32 n = 0; n < partition->number; n++)
+		{
+			const CellBlock *block = partition->blocks[n];
+
+			CHECK_FOR_INTERRUPTS();
+			for (uint32 at = 0; at < block->used; at += size_of_cell(cells, (const Cell *) (block->data + at)))
+				add_cell(totals, (const Cell *) (block->data + at));
+		}
+	}
+	free_partition(cells, partition);
+}
+
+/* What choosing groups needs. */
+static void
+begin_choosing(Totals *totals)
+{
+	People	   *people = totals->people;
 	uint32		groups = number_of_groups(people);
-	uint32		persons = people->persons.used;
-	uint32		most = people->question.max_groups;
-	uint32	   *ends = take_memory(people->context, sizeof(uint32) * (Size) persons);
-	Owned	   *owned = cells_by_person(people, ends);
-	Place	   *places = take_memory(people->context, sizeof(Place) * (Size) groups);
-	Span	   *joined = take_memory(people->context, sizeof(Span) * (Size) groups);
 	StringInfoData buffer;
 
 	totals->in_order = is_bounded_in_all(people);
-	begin_person(totals, 0);
+	totals->places = take_memory(people->context, sizeof(Place) * (Size) groups);
+	totals->joined = take_memory(people->context, sizeof(Span) * (Size) groups);
 	initStringInfo(&buffer);
 	for (uint32 group = 0; group < groups; group++)
 	{
 		if (group % BATCH == 0)
 			CHECK_FOR_INTERRUPTS();
-		joined[group] = joined_texts(people, group, &buffer);
+		totals->joined[group] = joined_texts(people, group, &buffer);
 	}
 	pfree(buffer.data);
-	for (uint32 person = 0; person < persons; person++)
-	{
-		const Owned *first = owned + (person == 0 ? 0 : ends[person - 1]);
-		uint32		count = owned + ends[person] - first;
-
-		CHECK_FOR_INTERRUPTS();
-		for (uint32 n = 0; n < count; n++)
-			places[n] = (Place) {0, first[n].group, first[n].cell};
-		if (count > most || (totals->in_order && has_too_many_rows(people, first, count)))
-		{
-			uint64		secret = secret_of_person(people, person);
-
-			for (uint32 n = 0; n < count; n++)
-			{
-				Span		texts = joined[places[n].group];
-
-				places[n].hash = (int64) hash_bytes_extended((const unsigned char *) texts.data, texts.length, secret);
-			}
-			qsort_arg(places, count, sizeof(Place), compare_places, people);
-		}
-		for (uint32 n = 0; n < Min(count, most); n++)
-			add_cell(totals, places[n].cell);
-	}
-	add_cells(totals);
-	pfree(places);
-	pfree(joined);
-	pfree(owned);
-	pfree(ends);
 }
 
 static void
@@ -957,14 +882,13 @@ append_groups(StringInfo json, People *people)
 
 	memset(totals.present, false, groups);
 	memset(totals.totals, 0, size);
-	if (groups > people->question.max_groups || is_bounded_in_all(people))
-		add_chosen_cells(&totals, people);
-	else
-	{
-		for (uint32 cell = 0; cell < people->cells.used; cell++)
-			add_cell(&totals, cell);
-		add_cells(&totals);
-	}
+	totals.chosen = groups > people->question.max_groups || is_bounded_in_all(people);
+	if (totals.chosen)
+		begin_choosing(&totals);
+	spill_rest(&people->cells);
+	for (int n = 0; n < PARTITIONS; n++)
+		add_partition(&totals, &people->cells.partitions[n]);
+	end_cells(&people->cells);
 	for (uint32 group = 0; group < groups; group++)
 	{
 		if (group % BATCH == 0)
@@ -988,9 +912,7 @@ discreet_people_final(PG_FUNCTION_ARGS)
 	appendStringInfoChar(&json, '[');
 	if (people != NULL)
 	{
-		add_rows(people);
-		if (people->cells.used > 0)
-			append_groups(&json, people);
+		append_groups(&json, people);
 	}
 	appendStringInfoChar(&json, ']');
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(json.data, json.len));

@@ -8,6 +8,8 @@
 #include "utils/memutils.h"
 
 #define FIRST_SLOTS 1024
+/* what a question takes at least: some keys and their groups, whatever discreet.people_memory says */
+#define LEAST_MEMORY ((Size) 4 * 1024 * 1024)
 
 void
 leave_to_sql(const char *reason)
@@ -20,7 +22,7 @@ leave_to_sql(const char *reason)
 void *
 take_memory(MemoryContext context, Size size)
 {
-	if (MemoryContextMemAllocated(context, false) + size > (Size) people_memory * 1024)
+	if (MemoryContextMemAllocated(context, false) + size > Max((Size) people_memory * 1024, LEAST_MEMORY))
 		leave_to_sql("it takes more memory than discreet.people_memory");
 	return MemoryContextAllocHuge(context, size);
 }

@@ -236,6 +236,7 @@ GRANT EXECUTE ON FUNCTION
     discreet._bin(anyelement, float8, float8, int),
     discreet._log_bin(anyelement, int, int, int),
     discreet._people("any", bigint, int, int, bigint, text, "any"),
+    discreet._people_alone("any", bigint, int, int, bigint, text, "any"),
     discreet._synthesis_code(text, text[]),
     discreet._synthesis_count(int[], "any"),
     discreet._personal_count("any", boolean),

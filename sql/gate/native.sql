@@ -265,6 +265,16 @@ CREATE AGGREGATE discreet._people(
     FINALFUNC = discreet._people_final,
     PARALLEL = SAFE
 );
+-- discreet._people_alone: the same in one process, which may write to a file what is beyond its memory.
+CREATE AGGREGATE discreet._people_alone(
+    unit "any", seed bigint, max_groups int, max_rows int, max_total_rows bigint, subjects text, VARIADIC "any") (
+    SFUNC = discreet._people_transition,
+    STYPE = internal,
+    FINALFUNC = discreet._people_final,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE discreet._people_alone("any", bigint, int, int, bigint, text, "any") IS
+'As _people(), in one process: for people who do not fit into the memory of several.';
 COMMENT ON AGGREGATE discreet._people("any", bigint, int, int, bigint, text, "any") IS
 'Totals of groups, each person bounded, as JSON: [[texts of the keys, [people, rows, sum, squares] per subject], …].
 A letter of subjects says of what a value that follows is one: R counts, S sums as well, Q squares too; then come the keys.';

@@ -282,6 +282,7 @@ ENTRIES: dict[str, str | list[str]] = {
                         " generate_series(1, 100000) n))) FROM public.big"],
     "_synthesis_count": ["SELECT discreet._synthesis_count(ARRAY[1, 4000000, 1, 0], v) FROM public.big"],
     "_people": ["SELECT discreet._people(id, 1::bigint, 1, 1, 1::bigint, '', v) FROM public.big"],
+    "_people_alone": ["SELECT discreet._people_alone(id, 1::bigint, 1, 1, 1::bigint, '', v) FROM public.big"],
     "_personal_count": ["SELECT discreet._personal_count(id, true) FROM public.big"],
     "_personal_paid": ["SELECT discreet._personal_paid(repeat('x', 100000000))"],
     "_person": ["SELECT discreet._person(repeat('x', 100000000), 0::oid, '0'::xid, '(0,0)'::tid, 1)"],

@@ -471,6 +471,7 @@ EXPECTED = """
  -       -       -       -       -       -       _references_others()
  -       -       -       -       -       -       _wrong_unit()
  X       X       X       X       X       X       _people()
+ X       X       X       X       X       X       _people_alone()
  X       X       X       X       X       X       _synthesis_code()
  X       X       X       X       X       X       _synthesis_count()
  -       -       -       -       -       -       _synthesis_combine()

@@ -21,14 +21,16 @@ from discreet.gate.tree import NATIVE_TYPE, Table
 # PostgreSQL gives an aggregate at most 99 arguments
 MOST_VALUES = 90
 SMALL_BITS = 22
+# in parallel workers, in memory; and in one process, which may write to a file
+PEOPLE = ("_people", "_people_alone")
 
 
 @dataclass(frozen=True)
 class Statement:
     """Native SQL whose columns are the texts of the keys of a grouping set, then an integer per measurement.
 
-    A statement for quantiles of one value has two integers instead: bin and number. Where there are two ways to the
-    same rows, the second is to be gone when the first meets a limit of the program.
+    A statement for quantiles of one value has two integers instead: bin and number. Where there are several
+    ways to the same rows, each is to be gone when those before it meet a limit of the program.
     """
 
     ways: tuple[str, ...]
@@ -94,7 +96,8 @@ def together_ways(
     subjects = people_subjects(measurements)
     if len(subjects) + len(keys) > MOST_VALUES:
         return (nested,)
-    return people_sql(plan, keys, measurements, subjects, seed), nested
+    together, alone = (people_sql(plan, keys, measurements, subjects, seed, name) for name in PEOPLE)
+    return together, alone, nested
 
 
 def single_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...]) -> str:
@@ -144,9 +147,14 @@ def people_value(subject: Subject) -> str:
 
 
 def people_sql(
-    plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...], subjects: dict[Subject, str], seed: int
+    plan: Plan,
+    keys: tuple[int, ...],
+    measurements: tuple[Measurement, ...],
+    subjects: dict[Subject, str],
+    seed: int,
+    name: str,
 ) -> str:
-    """All in one pass: discreet._people keeps what each person has in each group in memory."""
+    """All in one pass: the aggregate keeps what each person has in each group."""
     limits = plan.source.limits
     values = [f"s{n}" for n in range(len(subjects))]
     columns = [f"{people_value(subject)} AS {name}" for subject, name in zip(subjects, values, strict=True)]
@@ -161,7 +169,7 @@ def people_sql(
         f"'{''.join(subjects.values())}'",
     ]
     arguments = ", ".join(["u", *given, *values, *(f"k{key}" for key in keys)])
-    found = f"SELECT discreet._people({arguments}) AS found FROM ({rows}) AS rows"
+    found = f"SELECT discreet.{name}({arguments}) AS found FROM ({rows}) AS rows"
     if plan.by_period:
         found += " GROUP BY p"
     texts = [f"pg_catalog.jsonb_extract_path_text(g, '0', '{n}')" for n in range(len(keys))]
@@ -188,7 +196,7 @@ def people_number(measurement: Measurement, place: int) -> str:
 
 
 def nested_sql(plan: Plan, keys: tuple[int, ...], measurements: tuple[Measurement, ...], seed: int) -> str:
-    """The same by sorting, on disk if it must be."""
+    """The same by sorting, for persons whose equals are written differently, and for sums beyond 64 bits."""
     pieces = {
         piece: f"p{n}" for n, piece in enumerate(dict.fromkeys(p for m in measurements for p in person_pieces(m)))
     }
