@@ -153,3 +153,9 @@ SELECT count(n) FROM (SELECT id, string_agg(dept, position) AS n FROM hr.employe
 SELECT count(n) FROM (SELECT id, string_agg(DISTINCT dept, ',' ORDER BY position) AS n FROM hr.employee GROUP BY id) t;
 SELECT count(n) FROM (SELECT id, string_agg(dept, ',') AS n FROM hr.employee GROUP BY id) t;
 SELECT count(*) FROM hr.employee e WHERE (e.id, e.dept, e.position) IN (SELECT id, dept, position FROM hr.employee);
+-- ===== elements of arrays, and paths
+SELECT count(*) FROM lab.person WHERE (string_to_array(code, '-'))[1] = 'A';
+SELECT count(*) FROM lab.person WHERE code #>> '{a}' = 'x';
+SELECT count(*) FROM lab.person WHERE info #>> '{a,NULL}' = 'x';
+SELECT count(*) FROM lab.person WHERE cardinality(info) = 1;
+SELECT extract(timezone FROM joined), count(*) FROM lab.person GROUP BY 1;

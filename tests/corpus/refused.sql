@@ -956,3 +956,11 @@ WHERE clinic.visit.patient_id = visit.patient_id AND visit.cost > 100);
 SELECT count(*) FROM census.voter WHERE region = 'Coast' AND census.voter.roll_no = 4;
 -- DP001: is neither in GROUP BY nor in an aggregate
 SELECT clinic.patient.age, count(*) FROM clinic.patient GROUP BY clinic.patient.sex;
+-- DP002: comparing the columns dob, gender, zip
+SELECT sum(regexp_count(zip, '^02139$')) FROM census.voter WHERE dob = '1950-01-01' AND gender = 'F';
+-- DP002: comparing the columns dob, gender, zip
+SELECT sum(regexp_instr(zip, '^02139$')) FROM census.voter WHERE dob = '1950-01-01' AND gender = 'F';
+-- DP002: comparing the columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE (regexp_match(zip, '(.*)'))[1] = '02139' AND dob = '1950-01-01' AND gender = 'F';
+-- DP002: comparing the columns dob, gender, zip
+SELECT count(*) FROM census.voter WHERE (regexp_split_to_array(zip, 'x'))[1] = '02139' AND dob = '1950-01-01' AND gender = 'F';

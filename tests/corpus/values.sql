@@ -258,3 +258,35 @@ SELECT count(*) FROM (SELECT count(*) OVER (PARTITION BY person_id ORDER BY scor
     RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS near FROM lab.visit) v WHERE near >= 2;
 SELECT count(*) FROM (SELECT count(*) OVER (PARTITION BY person_id ORDER BY cost DESC
     RANGE BETWEEN 7.5 PRECEDING AND CURRENT ROW) AS near FROM lab.visit) v WHERE near >= 2;
+
+-- ===== elements of arrays, paths of JSON, choices of intervals, places of patterns
+
+SELECT (regexp_match(code, '^([A-E])-'))[1] AS letter, count(*) FROM lab.person GROUP BY 1 ORDER BY 1;
+SELECT (regexp_match(code, '[0-9]'))[1] AS digit, count(*) FROM lab.person GROUP BY 1 HAVING count(*) > 0 ORDER BY 1;
+SELECT count(*) FROM lab.person WHERE (regexp_match(code, '([a-e])-0', 'i'))[1] = 'B';
+SELECT (regexp_split_to_array(code, '-'))[1] AS letter, count(*) FROM lab.person GROUP BY 1 ORDER BY 1;
+SELECT avg(least(greatest((regexp_split_to_array(code, '-'))[2]::int, 0), 99)) FROM lab.person;
+SELECT count(*) FROM lab.person WHERE (regexp_split_to_array(code, '-'))[3] IS NULL;
+SELECT regexp_instr(code, '[0-9]') AS place, count(*) FROM lab.person GROUP BY 1 HAVING count(*) > 0 ORDER BY 1;
+SELECT avg(regexp_instr(code, '[1-9]')) FROM lab.person;
+SELECT count(*) FROM lab.person WHERE regexp_instr(code, '7$') > 0;
+SELECT info #>> '{geo,1}' AS geo, count(*) FROM lab.person GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM lab.person WHERE info #>> '{plan}' = 'paid';
+SELECT avg(least(greatest((info #>> '{seats}')::int, 0), 9)) FROM lab.person;
+SELECT avg(least(greatest((info #> '{geo}' ->> 0)::int, 0), 9)) FROM lab.person;
+SELECT count(*) FROM lab.person WHERE info #>> ARRAY['geo', '0'] = '2';
+SELECT avg(least(ended - began, interval '1 hour')) AS stay FROM lab.visit;
+SELECT kind, sum(greatest(ended - began, '30 minutes')) FROM lab.visit GROUP BY kind ORDER BY kind;
+SELECT count(*) FROM lab.visit WHERE least(ended - began, interval '1 hour') = interval '1 hour';
+SELECT avg(extract(epoch FROM least(ended - began, interval '45 minutes')) / 60) FROM lab.visit;
+SELECT extract(timezone FROM seen) AS zone, count(*) FROM lab.person GROUP BY 1 ORDER BY 1;
+SELECT extract(timezone_hour FROM seen) + extract(hour FROM seen) AS hour, count(*) FROM lab.person GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM lab.person WHERE ltrim(code, 'AB') <> code;
+SELECT rtrim(city, 'aeo') AS stem, count(*) FROM lab.person GROUP BY 1 ORDER BY 1;
+SELECT trim(BOTH 'ABCDE-' FROM code) < '035' AS low, count(*) FROM lab.person GROUP BY 1 HAVING count(*) > 0 ORDER BY 1;
+SELECT overlay(city PLACING '*' FROM 2 FOR 10) AS begin, count(*) FROM lab.person GROUP BY 1 ORDER BY 1;
+SELECT least(cardinality(tags), 5) AS tags, count(*) FROM lab.person GROUP BY 1 HAVING count(*) > 0 ORDER BY 1;
+SELECT avg(least(greatest(cardinality(tags), 0), 3)) FROM lab.person;
+SELECT count(*) FROM lab.person WHERE array_length(tags, 1) = 2;
+SELECT avg(cbrt(weight)) FROM lab.person;
+SELECT city, avg(cbrt(height - 100)) FROM lab.person GROUP BY city ORDER BY city;

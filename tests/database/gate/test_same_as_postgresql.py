@@ -37,6 +37,7 @@ from discreet.gate.expressions import (
     MATCHES,
     MEMBERS,
     OPERATIONS,
+    PATHS,
     Expressions,
 )
 from discreet.gate.finish import finished_sql
@@ -312,6 +313,7 @@ PATTERNS = (
     "a.?b",
     r"\\mpad\\M",
 )
+OVERLAYS = list(product(TEXTS, ("'é'", "''", "'xyz'"), (1, 3, 1000)))
 # how each function is called: every way that its rule lets in, over columns and constants
 ONE_NUMBER = ("x_i2", "x_i4", "x_i8", "x_n", "x_f4", "x_f8", "2.5", "-0.5", "'2.5'", "2.5::float8", "x_f8 / 2", "-x_f4")
 AMBIGUOUS = {"round": None, "trunc": "'2.5'"}  # there is a trunc() of addresses
@@ -345,8 +347,23 @@ CALLS: dict[str, list[Case]] = {
     ],
     **{
         name: [Case(f"{name}(x_{short})", raw=True) for short in TEXTS]
-        for name in ("lower", "upper", "btrim", "ltrim", "rtrim", "length", "char_length")
+        for name in ("lower", "upper", "length", "char_length")
     },
+    **{
+        name: [
+            *(Case(f"{name}(x_{short})", raw=True) for short in TEXTS),
+            *(Case(f"{name}(x_{short}, {some})", raw=True) for short in TEXTS for some in ("'a '", "''", "'日x'")),
+        ]
+        for name in ("btrim", "ltrim", "rtrim")
+    },
+    "overlay": [
+        *(Case(f"overlay(x_{short} PLACING {new} FROM {n})", raw=True) for short, new, n in OVERLAYS),
+        *(Case(f"overlay(x_{short} PLACING {new} FROM {n} FOR 2)", raw=True) for short, new, n in OVERLAYS),
+        *(Case(f"overlay(x_{short} PLACING {new} FROM {n} FOR 0)", raw=True) for short, new, n in OVERLAYS),
+    ],
+    "cardinality": [Case(f"cardinality(x_{short})", raw=True) for short in ("at", "ai")],
+    "array_length": [Case(f"array_length(x_{short}, {n})", raw=True) for short in ("at", "ai") for n in (1, 2)],
+    "cbrt": [Case(f"cbrt({number})", instead="NULL or 0") for number in ONE_NUMBER],
     **{
         name: [Case(f'"{name}"(x_{short}, {n})', raw=True) for short in TEXTS for n in (0, 1, 2, 1000)]
         for name in ("left", "right")
@@ -470,6 +487,9 @@ CALLS: dict[str, list[Case]] = {
     "regexp_count": [
         Case(f"regexp_count(x_{short}, '{pattern}')", raw=True) for short in TEXTS for pattern in PATTERNS
     ],
+    "regexp_instr": [
+        Case(f"regexp_instr(x_{short}, '{pattern}')", raw=True) for short in TEXTS for pattern in PATTERNS
+    ],
     "regexp_like": [
         *(Case(f"regexp_like(x_{short}, '{pattern}')", raw=True) for short in TEXTS for pattern in PATTERNS),
         *(Case(f"regexp_like(x_{short}, '{pattern}', 'i')", raw=True) for short in TEXTS for pattern in PATTERNS),
@@ -509,6 +529,23 @@ def member_cases() -> Iterator[Case]:
         yield Case(f"{value} {name} {which} (x_ai)", raw=True)
 
 
+def element_cases() -> Iterator[Case]:
+    patterns = (*PATTERNS, "(a)(b)?", "([^_]*)_(.*)", "(x)|(a)", " ")
+    for name, short, pattern, n in product(("regexp_match", "regexp_split_to_array"), TEXTS, patterns, (1, 2, 5)):
+        yield Case(f"({name}(x_{short}, '{pattern}'))[{n}]", raw=True)
+        yield Case(f"({name}(x_{short}, '{pattern}', 'i'))[{n}]", raw=True)
+    for name, path in product(sorted(PATHS), ("{a}", "{b,0}", "{b,-1}", "{0}", "{}", "{b,a}", "{\"it''s\"}")):
+        yield Case(f"x_j {name} '{path}'", raw=True, type="text" if name == "#>" else None)
+    for path in ("ARRAY['b', '1']", "'{b,1}'::text[]"):
+        yield Case(f"x_j #>> {path}", raw=True)
+    for word, other in product(
+        ("GREATEST", "LEAST"), ("interval '2 days'", "'30 days'", "y_ts - x_ts", "age(x_ts, y_ts)")
+    ):
+        yield Case(f"{word}(x_ts - y_ts, {other})")
+        yield Case(f"{word}(x_iv, {other})")
+        yield Case(f"extract(epoch FROM {word}(x_iv, {other}))")
+
+
 def concatenation_cases() -> Iterator[Case]:
     yield from (Case(f"x_{a} || y_{b}", raw=True) for a, b in product(TEXTS, TEXTS))
     yield Case("x_c || '|' || x_t", raw=True)
@@ -523,6 +560,7 @@ GENERATORS = {
     "arithmetic": arithmetic_cases, "moments": moment_cases, "comparisons": comparison_cases, "lists": list_cases,
     "logic": logic_cases, "likes": like_cases, "choices": choice_cases, "casts": cast_cases, "calls": call_cases,
     "concatenations": concatenation_cases, "matches": match_cases, "members": member_cases,
+    "elements": element_cases,
 }  # fmt: skip
 
 

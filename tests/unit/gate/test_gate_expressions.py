@@ -159,10 +159,20 @@ TOTAL = {
     "regexp_substr": ("regexp_substr(name, 'a+')", TEXTS),
     "regexp_count": ("regexp_count(name, 'a+')", TEXTS),
     "regexp_like": ("regexp_like(name, 'a+')", TEXTS),
+    "regexp_instr": ("regexp_instr(name, 'a+')", TEXTS),
+    "overlay": ("overlay(name PLACING 'x' FROM 2)", TEXTS),
+    "cbrt": ("cbrt(salary)", NUMBERS),
 }
+OF_ARRAYS = {"cardinality": "cardinality(name)", "array_length": "array_length(name, 1)"}
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@pytest.mark.parametrize("name", sorted(OF_ARRAYS))
+def test_elements_are_counted_of_arrays_alone(name: str) -> None:
+    with pytest.raises(DiscreetError, match="something other than an array"):
+        value(OF_ARRAYS[name])
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - OF_ARRAYS))
 def test_no_text_makes_a_function_fail(name: str) -> None:
     call, reason = TOTAL[name]
     texts = sum(call.count(column) for column in ("name", "dept"))
@@ -218,6 +228,13 @@ def test_other_functions_of_which_texts_grow_are_refused(call: str) -> None:
         ("width_bucket(salary, 5, 5, 3)", "equal"),
         ("width_bucket(salary, 0, 5, 0)", "not from 1"),
         ("concat(hired)", "concat() of date"),
+        ("(regexp_match(name, 'a', 'g'))[1]", "field that is not known"),
+        ("(regexp_match(name, '(a+)+'))[1]", "repeats what is repeated"),
+        ("(regexp_match(name, 'a'))[0]", "not from 1"),
+        ("(regexp_match(name, 'a'))[1:2]", "a field or array element"),
+        ("(string_to_array(name, 'a'))[1]", "an element of string_to_array()"),
+        ("overlay(name PLACING 'x' FROM 0)", "not from 1"),
+        ("ltrim(name, dept)", "not a constant text"),
         ("make_date(salary, 1, 1)", "other than whole numbers"),
     ],
 )

@@ -97,6 +97,9 @@ def figured_name(node: Node) -> tuple[str | None, bool]:
         return str(node.funcname[-1].sval), True
     if isinstance(node, ast.CollateClause):
         return figured_name(node.arg)
+    if isinstance(node, ast.A_Indirection):
+        fields = [part.sval for part in node.indirection if isinstance(part, ast.String)]
+        return (fields[-1], True) if fields else figured_name(node.arg)
     if isinstance(node, ast.TypeCast):
         name, good = figured_name(node.arg)
         return (name, True) if good else (str(node.typeName.names[-1].sval), False)

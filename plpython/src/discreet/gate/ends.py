@@ -12,14 +12,16 @@ from fractions import Fraction
 from typing import Literal
 
 from discreet.gate.intervals import Interval
-from discreet.gate.tree import Choice, Expression, Output, Placed, Within
+from discreet.gate.tree import Choice, Constant, Duration, Expression, Output, Placed, Within
 
 Ends = tuple[Fraction | None, Fraction | None]
 RANKS = frozenset(["row_number", "rank", "dense_rank"])
 
 
 def ends(value: Expression) -> Ends:
-    """The least and the greatest value, where they are known."""
+    """The least and the greatest value, where they are known; of an interval, in seconds."""
+    if isinstance(value, Constant) and isinstance(value.value, Duration):
+        return value.value.length, value.value.length
     if value.raw is None and value.interval is not None:
         return value.interval.lower, value.interval.upper
     if isinstance(value, Output):

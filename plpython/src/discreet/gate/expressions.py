@@ -25,7 +25,7 @@ from discreet.gate.moments import as_interval, is_interval
 from discreet.gate.numbers import as_double, as_numeric, floating, is_real, of_one_float_type
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Family
-from discreet.gate.texts import among, is_array, matched, member
+from discreet.gate.texts import among, at_path, found_element, is_array, matched, member
 from discreet.gate.times import duration
 from discreet.gate.traces import trace
 from discreet.gate.tree import (
@@ -74,6 +74,7 @@ COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
 LIKES = {"~~", "!~~", "~~*", "!~~*"}
 MATCHES = {"~", "!~", "~*", "!~*"}
 MEMBERS = {"->", "->>"}
+PATHS = {"#>", "#>>"}
 ARITHMETIC = {"+", "-", "*", "/", "%", "^"}
 # of an array in its text form: quoted, or plain, and what follows
 ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s{},"\\](?:[^{},"\\]*[^\s{},"\\])?))\s*(,|$)', re.DOTALL)
@@ -193,6 +194,8 @@ class Expressions:
             return matched(name, self.value(node.lexpr), self.value(node.rexpr), node)
         if name in MEMBERS:
             return member(name, self.value(node.lexpr), self.value(node.rexpr), node)
+        if name in PATHS:
+            return at_path(name, self.value(node.lexpr), self.elements(node.rexpr), node)
         if name in COMPARISONS:
             return self.comparison(name, self.value(node.lexpr), self.value(node.rexpr), node)
         if name in ARITHMETIC:
@@ -343,6 +346,12 @@ class Expressions:
     def extreme(self, node: ast.MinMaxExpr) -> Expression:
         word: Literal["GREATEST", "LEAST"] = "GREATEST" if node.op == enums.MinMaxOp.IS_GREATEST else "LEAST"
         given = [self.value(part) for part in node.args]
+        if any(map(is_interval, given)) and all(is_interval(one) or is_untyped(one) for one in given):
+            given = [as_interval(one, node) for one in given]
+            lengths = interval_of(word, given)
+            return Choice(
+                word, tuple(given), type=INTERVAL, interval=lengths, nullable=all(one.nullable for one in given)
+            )
         family, values = unified(given, node)
         if family is Family.OTHER:
             refuse(f"{word} of values of this type", node)
@@ -359,6 +368,16 @@ class Expressions:
         if not plain or node.agg_star:
             refuse(f"{name}() called as an aggregate", node)
         return rule.compile([self.value(argument) for argument in node.args or ()], node)
+
+    def element(self, node: ast.A_Indirection) -> Expression:
+        """(regexp_match(text, 'pattern'))[n]."""
+        call, places = node.arg, node.indirection
+        plain = isinstance(call, ast.FuncCall) and call.over is None and not (call.agg_filter or call.func_variadic)
+        subscript = len(places) == 1 and isinstance(places[0], ast.A_Indices) and not places[0].is_slice
+        if not plain or not subscript:
+            refuse(describe(node), node)
+        arguments = [self.value(argument) for argument in call.args or ()]
+        return found_element(function_name(call), arguments, self.value(places[0].uidx), node)
 
     def cast(self, node: ast.TypeCast) -> Expression:
         if node.typeName.arrayBounds:
@@ -615,5 +634,6 @@ HANDLERS: dict[type, Callable[[Expressions, Node], Expression]] = {
     ast.CoalesceExpr: Expressions.coalesce,
     ast.MinMaxExpr: Expressions.extreme,
     ast.FuncCall: Expressions.call,
+    ast.A_Indirection: Expressions.element,
     ast.TypeCast: Expressions.cast,
 }

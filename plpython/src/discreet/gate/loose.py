@@ -18,7 +18,7 @@ from discreet.gate.tree import Expression, Rules, kept_of_origins, rule, rules
 Ends = tuple[bool, bool]
 FAST: Ends = (False, False)
 # functions whose results are as far apart as their arguments
-AS_FAR = frozenset(["abs", "ceil", "floor", "round", "trunc", "bucket", "sqrt", "power", "exp"])
+AS_FAR = frozenset(["abs", "ceil", "floor", "round", "trunc", "bucket", "sqrt", "cbrt", "power", "exp"])
 
 
 def is_loose(value: Expression) -> bool:

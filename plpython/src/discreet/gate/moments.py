@@ -68,6 +68,10 @@ DATE_FIELDS: dict[str, tuple[Interval, bool]] = {
     "millennium": (Interval.of(1, 10), False),
     "epoch": (SECONDS, False),
     "julian": (Interval.of(1_721_426, 5_373_485), False),
+    # of a moment in UTC
+    "timezone": (Interval.of(0), True),
+    "timezone_hour": (Interval.of(0), True),
+    "timezone_minute": (Interval.of(0), True),
 }
 OF_CLOCK = ("hour", "minute", "second", "milliseconds", "microseconds")
 TRUNCATIONS = (
@@ -225,6 +229,8 @@ def field_of(native: str, family: Family, arguments: list[Expression], node: obj
     interval, listed = DATE_FIELDS[name]
     if arguments[1].family is Family.DATE and name in OF_CLOCK:
         refuse(f"{name} of a date", node)
+    if name.startswith("timezone") and arguments[1].family is not Family.TIMESTAMPTZ:
+        refuse(f"{name} of something that has no time zone", node)
     moment, raw = guarded_time(arguments[1], node), None
     declared = seconds_of(moment)
     if name == "epoch" and declared is not None and not isinstance(moment, Constant):

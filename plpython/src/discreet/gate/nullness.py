@@ -16,7 +16,7 @@ STRICT_CALLS = frozenset((
     "abs", "sign", "ceil", "floor", "round", "trunc", "bucket", "lower", "upper", "btrim", "ltrim", "rtrim", "length",
     "left", "right", "substr", "strpos", "extract", "date_part", "date_trunc", "initcap", "reverse", "md5",
     "octet_length", "lpad", "rpad", "split_part", "replace", "translate", "starts_with", "regexp_replace",
-    "regexp_count", "width_bucket", "to_char", "age",
+    "regexp_count", "regexp_instr", "overlay", "cbrt", "cardinality", "width_bucket", "to_char", "age",
 ))  # fmt: skip
 
 

@@ -58,6 +58,29 @@ def natural_logarithm(arguments: list[Expression], node: object) -> Expression:
     return Call("ln", (number,), type=Type(number.family), interval=logarithms(number.interval, number.family))
 
 
+def cube_root(arguments: list[Expression], node: object) -> Expression:
+    number = floating(argument(arguments[0], node), real=False)
+    assert number.interval is not None
+    ends = [
+        ceil_of_cube_root(abs(end)) * (1 if end > 0 else -1) for end in (number.interval.lower, number.interval.upper)
+    ]
+    interval = Interval.of(*ends) | Interval.of(0)
+    return Call("cbrt", (number,), type=Type(Family.FLOAT), interval=interval)
+
+
+def ceil_of_cube_root(number: Fraction) -> int:
+    """A whole number whose cube is above a number from 0 on, by not much."""
+    whole = 1
+    while whole**3 <= number:
+        whole *= 2
+    step = whole // 2
+    while step > 0:
+        if (whole - step) ** 3 > number:
+            whole -= step
+        step //= 2
+    return whole
+
+
 def decimal_logarithm(arguments: list[Expression], node: object) -> Expression:
     """log(number) to base 10, log(base, number) of numerics."""
     if len(arguments) == 2:
@@ -146,6 +169,7 @@ def width_bucket(arguments: list[Expression], node: object) -> Expression:
 
 POWERS: dict[str, FunctionRule] = {
     "ln": FunctionRule("ln(number)", (1, 1), natural_logarithm),
+    "cbrt": FunctionRule("cbrt(number)", (1, 1), cube_root),
     "log": FunctionRule("log([base,] number)", (1, 2), decimal_logarithm),
     "log10": FunctionRule("log10(number)", (1, 1), decimal_logarithm),
     "exp": FunctionRule("exp(number)", (1, 1), exponent),

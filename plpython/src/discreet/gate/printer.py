@@ -579,6 +579,18 @@ def member(node: tree.Call) -> str:
     return f'({sql} COLLATE pg_catalog."default")' if node.family is Family.TEXT else sql
 
 
+def at_path(node: tree.Call) -> str:
+    value, *keys = map(printed, node.arguments)
+    sql = operator(node.name, value, f"ARRAY[{', '.join(keys)}]::pg_catalog.text[]")
+    return f'({sql} COLLATE pg_catalog."default")' if node.family is Family.TEXT else sql
+
+
+def element(node: tree.Call) -> str:
+    """An element of the array that a function gives."""
+    *arguments, place = map(printed, node.arguments)
+    return f"(pg_catalog.{node.name}({', '.join(arguments)}))[{place}]"
+
+
 def with_whole(node: tree.Call) -> str:
     """A call whose whole numbers are of type integer."""
     arguments = (
@@ -599,9 +611,12 @@ CALLS: dict[str, Callable[[tree.Call], str]] = {
     **dict.fromkeys(("initcap", "reverse", "md5", "octet_length", "starts_with"), plain_call),
     **dict.fromkeys(("replace", "translate", "concat", "concat_ws"), plain_call),
     **dict.fromkeys(("substring", "regexp_replace", "regexp_substr", "regexp_count", "timezone"), plain_call),
-    **dict.fromkeys(("lpad", "rpad", "split_part"), with_whole),
+    **dict.fromkeys(("regexp_instr", "cbrt", "cardinality"), plain_call),
+    **dict.fromkeys(("lpad", "rpad", "split_part", "overlay", "array_length"), with_whole),
+    **dict.fromkeys(("regexp_match", "regexp_split_to_array"), element),
     **dict.fromkeys(("extract", "date_part", "date_trunc"), of_moment),
     **dict.fromkeys(("->", "->>"), member),
+    **dict.fromkeys(("#>", "#>>"), at_path),
     **dict.fromkeys(("ln", "log"), logarithm),
     "exp": exponential,
     "power": power,

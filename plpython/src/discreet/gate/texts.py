@@ -46,6 +46,8 @@ TRUE_OR_FALSE = (boolean_constant(True), boolean_constant(False))
 JSON = frozenset(["json", "jsonb"])
 # flags of regexp_replace() and the like; others change how a pattern is read
 FLAGS = ("", "g", "i", "gi", "ig", "c")
+# functions whose result is an array, of which an element can be taken
+ELEMENTS_OF_PATTERNS = ("regexp_match", "regexp_split_to_array")
 ELEMENTS = {
     "text[]": Family.TEXT, "character varying[]": Family.TEXT, "smallint[]": Family.INT, "integer[]": Family.INT,
     "bigint[]": Family.INT, "numeric[]": Family.NUMERIC, "boolean[]": Family.BOOL, "date[]": Family.DATE,
@@ -57,6 +59,24 @@ def text_function(native: str) -> Callable[[list[Expression], object], Expressio
         return Call(native, (text_of(arguments[0], node),), type=TEXT)
 
     return build
+
+
+def trimmed(native: str) -> Callable[[list[Expression], object], Expression]:
+    """btrim() and its like, of blanks or of constant characters."""
+
+    def build(arguments: list[Expression], node: object) -> Expression:
+        words = [constant_words(each, LONGEST_WORDS, node) for each in arguments[1:]]
+        return Call(native, (text_of(arguments[0], node), *words), type=TEXT)
+
+    return build
+
+
+def overlaid(arguments: list[Expression], node: object) -> Expression:
+    """overlay(text PLACING 'new' FROM n [FOR m])."""
+    words = constant_words(arguments[1], LONGEST_WORDS, node)
+    start = constant_whole(arguments[2], 1, node)
+    length = [constant_whole(each, 0, node) for each in arguments[3:]]
+    return Call("overlay", (text_of(arguments[0], node), words, start, *length), type=TEXT)
 
 
 def text_length(arguments: list[Expression], node: object) -> Expression:
@@ -171,10 +191,28 @@ def searched(native: str) -> Callable[[list[Expression], object], Expression]:
     return build
 
 
-def pattern_count(arguments: list[Expression], node: object) -> Expression:
+def pattern_number(native: str) -> Callable[[list[Expression], object], Expression]:
+    """How often a pattern is found, or where first."""
+
+    def build(arguments: list[Expression], node: object) -> Expression:
+        text = text_of(arguments[0], node, LONGEST_SEARCHED)
+        interval = Interval.of(0, LONGEST_SEARCHED + 1)
+        return Call(native, (text, pattern_of(arguments[1], node)), type=INTEGER, interval=interval)
+
+    return build
+
+
+def found_element(name: str, arguments: list[Expression], place: Expression, node: object) -> Expression:
+    """(regexp_match(text, 'pattern' [, 'i']))[n] and (regexp_split_to_array(text, 'pattern' [, 'i']))[n].
+
+    An array has no element at a place that it lacks: the value is NULL. Other flags change how a pattern is read.
+    """
+    if name not in ELEMENTS_OF_PATTERNS or not 2 <= len(arguments) <= 3:
+        refuse(f"an element of {name}()", node)
+    flags = [constant_text(each, ("", "i", "c"), node) for each in arguments[2:]]
+    number = constant_whole(place, 1, node, LONGEST_SEARCHED)
     text = text_of(arguments[0], node, LONGEST_SEARCHED)
-    interval = Interval.of(0, LONGEST_SEARCHED + 1)
-    return Call("regexp_count", (text, pattern_of(arguments[1], node)), type=INTEGER, interval=interval)
+    return Call(name, (text, pattern_of(arguments[1], node), *flags, number), type=TEXT)
 
 
 def pattern_replaced(arguments: list[Expression], node: object) -> Expression:
@@ -212,6 +250,28 @@ def member(name: str, value: Expression, key: Expression, node: object) -> Expre
     return Call(name, (value, place), type=value.type if name == "->" else TEXT)
 
 
+def at_path(name: str, value: Expression, keys: list[Expression], node: object) -> Expression:
+    """value #> '{a,b}' or value #>> '{a,b}'; NULL where there is none."""
+    if value.family is not Family.OTHER or value.type.name not in JSON:
+        refuse(f"operator {name} on something that is not JSON", node)
+    if any(key.is_null for key in keys):
+        refuse(f"operator {name} with NULL in its path", node)
+    path = [constant_words(as_family(key, Family.TEXT, node), LONGEST_WORDS, node) for key in keys]
+    return Call(name, (value, *path), type=value.type if name == "#>" else TEXT)
+
+
+def counted_elements(native: str) -> Callable[[list[Expression], object], Expression]:
+    """cardinality() and array_length() of an array of the row; nobody declares how many elements it may have."""
+
+    def build(arguments: list[Expression], node: object) -> Expression:
+        if not is_array(arguments[0]):
+            refuse(f"{native}() of something other than an array of the row", node)
+        dimension = [constant_whole(each, 1, node, 6) for each in arguments[1:]]
+        return Call(native, (arguments[0], *dimension), type=INTEGER, raw=f"{native}(…)")
+
+    return build
+
+
 def is_array(value: Expression) -> bool:
     return value.family is Family.OTHER and value.type.name in ELEMENTS
 
@@ -231,9 +291,9 @@ TEXTS: dict[str, FunctionRule] = {
     "initcap": FunctionRule("initcap(text)", (1, 1), text_function("initcap")),
     "reverse": FunctionRule("reverse(text)", (1, 1), text_function("reverse")),
     "md5": FunctionRule("md5(text)", (1, 1), text_function("md5")),
-    "btrim": FunctionRule("trim(text)", (1, 1), text_function("btrim")),
-    "ltrim": FunctionRule("ltrim(text)", (1, 1), text_function("ltrim")),
-    "rtrim": FunctionRule("rtrim(text)", (1, 1), text_function("rtrim")),
+    "btrim": FunctionRule("trim(text [, 'characters'])", (1, 2), trimmed("btrim")),
+    "ltrim": FunctionRule("ltrim(text [, 'characters'])", (1, 2), trimmed("ltrim")),
+    "rtrim": FunctionRule("rtrim(text [, 'characters'])", (1, 2), trimmed("rtrim")),
     "length": FunctionRule("length(text)", (1, 1), text_length),
     "char_length": FunctionRule("char_length(text)", (1, 1), text_length),
     "octet_length": FunctionRule("octet_length(text)", (1, 1), bytes_of_text),
@@ -249,10 +309,14 @@ TEXTS: dict[str, FunctionRule] = {
     "split_part": FunctionRule("split_part(text, 'between', n)", (3, 3), split_part),
     "replace": FunctionRule("replace(text, 'from', 'to')", (3, 3), replaced("replace")),
     "translate": FunctionRule("translate(text, 'from', 'to')", (3, 3), replaced("translate")),
+    "overlay": FunctionRule("overlay(text PLACING 'new' FROM n [FOR m])", (3, 4), overlaid),
+    "cardinality": FunctionRule("cardinality(array)", (1, 1), counted_elements("cardinality")),
+    "array_length": FunctionRule("array_length(array, dimension)", (2, 2), counted_elements("array_length")),
     "concat": FunctionRule("concat(value, …)", (1, MOST_JOINED), joined),
     "concat_ws": FunctionRule("concat_ws('between', value, …)", (2, MOST_JOINED), joined_with),
     "regexp_replace": FunctionRule("regexp_replace(text, 'pattern', 'to' [, 'gi'])", (3, 4), pattern_replaced),
     "regexp_substr": FunctionRule("regexp_substr(text, 'pattern')", (2, 2), searched("regexp_substr")),
-    "regexp_count": FunctionRule("regexp_count(text, 'pattern')", (2, 2), pattern_count),
+    "regexp_count": FunctionRule("regexp_count(text, 'pattern')", (2, 2), pattern_number("regexp_count")),
+    "regexp_instr": FunctionRule("regexp_instr(text, 'pattern')", (2, 2), pattern_number("regexp_instr")),
     "regexp_like": FunctionRule("regexp_like(text, 'pattern' [, 'i'])", (2, 3), pattern_found),
 }

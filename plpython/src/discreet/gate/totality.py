@@ -221,26 +221,33 @@ def logarithms(node: tree.Call) -> bool:
 
 
 def holds_members(node: tree.Call) -> bool:
-    value, key = node.arguments
-    return value.type.name in ("json", "jsonb") and key.constant and not key.is_null
+    value, *keys = node.arguments
+    return value.type.name in ("json", "jsonb") and all(key.constant and not key.is_null for key in keys)
+
+
+def of_array(node: tree.Call) -> bool:
+    array, *dimension = node.arguments
+    return (array.type.name or "").endswith("[]") and all(each.constant for each in dimension)
 
 
 CALLS: dict[str, Callable[[tree.Call], bool]] = {
-    **dict.fromkeys(("abs", "sign", "ceil", "floor", "round", "trunc", "sqrt", "power"), of_number),
+    **dict.fromkeys(("abs", "sign", "ceil", "floor", "round", "trunc", "sqrt", "cbrt", "power"), of_number),
     **dict.fromkeys(("ln", "log"), logarithms),
     "exp": exponentiates,
     "bucket": buckets,
     "width_bucket": bucket_of_ranges,
     **dict.fromkeys(("lower", "upper", "btrim", "ltrim", "rtrim", "length", "left", "right", "substr"), of_text),
     **dict.fromkeys(("initcap", "reverse", "md5", "octet_length", "starts_with", "replace", "translate"), of_text),
-    **dict.fromkeys(("lpad", "rpad", "split_part"), of_text),
+    **dict.fromkeys(("lpad", "rpad", "split_part", "overlay"), of_text),
     **dict.fromkeys(("strpos", "concat", "concat_ws"), of_texts),
-    **dict.fromkeys(("substring", "regexp_replace", "regexp_substr", "regexp_count"), of_searched_text),
+    **dict.fromkeys(("substring", "regexp_replace", "regexp_substr", "regexp_count", "regexp_instr"), of_searched_text),
+    **dict.fromkeys(("regexp_match", "regexp_split_to_array"), of_searched_text),
+    **dict.fromkeys(("cardinality", "array_length"), of_array),
     **dict.fromkeys(("extract", "date_part", "date_trunc"), of_field),
     **dict.fromkeys(("timezone", "age", "to_char", "date_bin"), of_moments),
     "make_date": of_numbers,
     "seconds": lambda node: node.arguments[0].type.names == tree.INTERVAL.names,
-    **dict.fromkeys(("->", "->>"), holds_members),
+    **dict.fromkeys(("->", "->>", "#>", "#>>"), holds_members),
 }
 
 

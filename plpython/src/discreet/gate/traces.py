@@ -48,6 +48,9 @@ MADE_TEXT = {
     "rpad",
     "regexp_replace",
     "regexp_substr",
+    "regexp_match",
+    "regexp_split_to_array",
+    "overlay",
     "substring",
 }
 # functions that have a value where an argument has none
@@ -458,8 +461,10 @@ def in_call(node: tree.Call) -> list[Comparison]:
     if node.name == "width_bucket":
         ends = [end for end in map(exact, node.arguments[1:3]) if end is not None]
         return [line.cut(end, False) for line in found.lines for end in ends]
-    if node.name in ("regexp_count", "starts_with"):
-        return [Comparison(parts(found.items, [PATTERN]) if not found.written else found.items)]
+    if node.name in ("regexp_count", "regexp_instr", "starts_with"):
+        pattern = node.arguments[1].content if isinstance(node.arguments[1], Constant) else None
+        whole = found.written or (node.name != "starts_with" and is_whole_text(pattern or ""))
+        return [Comparison(found.items if whole else parts(found.items, [PATTERN]))]
     if node.name == "sign" or (node.name == "abs" and not found.lines):
         return [Comparison(found.items)]
     return [line.cut(Fraction(0), False) for line in found.lines] if node.name == "sqrt" else []

@@ -141,6 +141,11 @@ class Duration:
     days: int
     microseconds: int
 
+    @property
+    def length(self) -> Fraction:
+        """In seconds, with months of 30 days, as PostgreSQL compares intervals."""
+        return Fraction((self.months * 30 + self.days) * 86_400) + Fraction(self.microseconds, 10**6)
+
 
 # -- expressions
 
