@@ -28,6 +28,7 @@ from bench import (
     release,
     sealed,
     synthesis,
+    tools,
     worker,
 )
 from bench.clusters import throw_away_cluster
@@ -77,6 +78,7 @@ FEATURES = {
         budget.load,
         (budget.charge, budget.concurrent_charges, budget.charge, budget.growth, budget.accounting),
     ),
+    "tools": Feature("Connections of tools", tools.load, (tools.connections,)),
     "worker": Feature(
         "Sessions that ask", worker.load, (worker.memory, worker.one_session, worker.many_sessions, worker.many_groups)
     ),
