@@ -11,10 +11,10 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tools.md"
 
 
-def told(tool: str, what: str, looking: int, first: int, again: int, refused: str) -> None:
-    """A line: the charges for looking around, for the first opening and for the next, and what is refused."""
+def told(tool: str, what: str, looking: int, first: int, again: int, refused: str, friction: str = "") -> None:
+    """A line: charges for looking around, for the first opening and for the next; what is refused, what hinders."""
     page = PAGE.read_text(encoding="utf-8")
-    line = f"| {tool} | {what} | {looking} | {first} | {again} | {refused} |"
+    line = f"| {tool} | {what} | {looking} | {first} | {again} | {refused} | {friction or 'none'} |"
     if os.environ.get("WRITE_TOOLS"):
         start = f"| {tool} | "
         lines = page.splitlines()

@@ -15,7 +15,14 @@ from tests.office import Office
 from tests.tools_table import told
 
 SQL = Path(__file__).with_name("dashboards.sql").read_text(encoding="utf-8")
-QUESTIONS = [line for line in SQL.splitlines() if line and not line.startswith("--")]
+
+
+def questions(tool: str) -> list[str]:
+    """Those between the comment that begins with the tool and the next one."""
+    part = SQL.split(f"-- {tool}: ")[1].split("\n-- ")[0]
+    return [line for line in part.splitlines()[1:] if line]
+
+
 # Grafana's query builder; Metabase asks for the privileges of all tables at once
 GRAFANA_TABLES = """
     SELECT CASE WHEN quote_ident(table_schema) IN (
@@ -43,6 +50,24 @@ METABASE_TABLES = """
           AND pg_catalog.has_schema_privilege(current_user, t.schemaname, 'usage'))
     SELECT t.schema || '.' || t.table FROM table_privileges t WHERE t.select AND NOT t.update"""
 
+CORPUS = {
+    "Grafana": (GRAFANA_TABLES, questions("Grafana")),
+    "Metabase": (METABASE_TABLES, questions("Metabase")),
+}
+# what Explore, and the table of a question, show first
+PREVIEWS = {
+    "Grafana": ["SELECT bought AS \"time\", amount FROM store.purchase WHERE bought > '2026-01-15T00:00:00Z' LIMIT 50"],
+    "Metabase": [
+        'SELECT "store"."customer"."id" AS "id", "store"."customer"."city" FROM "store"."customer" LIMIT 2000',
+        'SELECT SUBSTRING("store"."customer"."city", 1, 1234) AS "s" FROM "store"."customer" LIMIT 10000',
+    ],
+}
+REFUSED = {"Grafana": "format *Table* of rows", "Metabase": "rows of a table, fingerprints of columns"}
+FRICTION = {
+    "Grafana": "`$__timeFilter` of a moving range asks anew: `discreet.round_time`",
+    "Metabase": "a sync reads rows for fingerprints: `discreet.empty_previews`",
+}
+
 
 @pytest.fixture(scope="module")
 def store_database(cluster: Cluster, template: str) -> Iterator[Office]:
@@ -62,16 +87,30 @@ def tess(shop: Office) -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
+@pytest.mark.parametrize("tool", CORPUS)
 def test_dashboards_of_grafana_and_metabase_are_answered_and_free_when_opened_again(
-    shop: Office, tess: psycopg.Connection[Any]
+    shop: Office, tess: psycopg.Connection[Any], tool: str
 ) -> None:
-    answers = [tess.execute(question.encode(), prepare=False).fetchall() for question in QUESTIONS]
-    assert all(answer or "LIMIT 0" in question for answer, question in zip(answers, QUESTIONS, strict=True))
-    first = shop.questions()
-    assert len(QUESTIONS) > first > 15
-    assert [tess.execute(question.encode(), prepare=True).fetchall() for question in QUESTIONS] == answers
-    assert shop.questions() == first
+    listing, questions = CORPUS[tool]
+    tess.execute(listing.encode()).fetchall()
+    looking = shop.questions()
+    answers = [tess.execute(question.encode(), prepare=False).fetchall() for question in questions]
+    assert all(answer or "LIMIT 0" in question for answer, question in zip(answers, questions, strict=True))
+    first = shop.questions() - looking
+    assert len(questions) > first > 5
+    assert [tess.execute(question.encode(), prepare=True).fetchall() for question in questions] == answers
+    again = shop.questions() - looking - first
+    assert (looking, again) == (0, 0)
     assert shop.truth("SELECT count(*) FROM discreet._refusal") == [(0,)]
+    for rows in PREVIEWS[tool]:
+        with pytest.raises(psycopg.Error) as refused:
+            tess.execute(rows.encode())
+        assert str(refused.value.sqlstate).startswith("DP"), rows
+    tess.execute("SET discreet.empty_previews = on")
+    assert all(tess.execute(rows.encode()).fetchall() == [] for rows in PREVIEWS[tool])
+    assert shop.questions() == first
+    what = f"{len(questions)} statements of its documented macros, not the program"
+    told(tool, what, looking, first, again, REFUSED[tool], FRICTION[tool])
 
 
 @pytest.mark.parametrize("listing", [GRAFANA_TABLES, METABASE_TABLES])

@@ -5,10 +5,10 @@ import os
 import matplotlib
 
 matplotlib.use("Agg")
-from IPython.testing.globalipapp import start_ipython
+from IPython.core.interactiveshell import InteractiveShell
 from phases import play
 
-shell = start_ipython()
+shell = InteractiveShell.instance()
 shell.run_line_magic("load_ext", "sql")
 shell.run_line_magic("config", "SqlMagic.displaycon = False")
 where = f"host={os.environ['PGHOST']}&port={os.environ['PGPORT']}"
