@@ -1,4 +1,4 @@
-"""Declarations in migrations, as docs/migrations.md shows them: by Alembic and by Django, also reversed and run again."""
+"""Declarations in migrations, as docs/migrations.md shows them: by Alembic and Django, also reversed and run again."""
 
 from __future__ import annotations
 
