@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import cast
 
 import pytest
+from tests.corpus import lab
 from tests.corpus.sample import SCHEMA, TABLES, planned, questions
 
 from discreet.dp.price import Price
 from discreet.gate.caveats import caveats
 from discreet.gate.measure import Terms
 from discreet.gate.plan import Plan
-from discreet.gate.schema import Column, Family, Schema
+from discreet.gate.schema import Column, Family, Relation, Schema
 
 BY_DEPT = "SELECT dept, count(*) AS n FROM hr.employee GROUP BY dept"
 NOT_IN = "NULLs in the subquery of NOT IN left out"
@@ -155,3 +157,60 @@ def test_no_caveat_of_the_corpus_is_one_that_could_not_apply() -> None:
             seen.add(rule)
     assert not wrong, "\n".join(map(str, wrong))
     assert len(seen) >= 10
+
+
+def strict(relation: Relation) -> Relation:
+    """The same table, with constraints that keep every value within what is declared of it, and no NULL."""
+    columns = {
+        name: replace(
+            one,
+            not_null=True,
+            implied=replace(
+                one.implied,
+                bounds=None if one.bounds is None else (Decimal(int(one.bounds[0])), Decimal(int(one.bounds[1]))),
+                categories=one.categories,
+            ),
+        )
+        for name, one in relation.columns.items()
+    }
+    protected = relation.protection and replace(relation.protection, single=True)
+    return replace(relation, columns=columns, protection=protected)
+
+
+def strict_schema(schema: Schema) -> Schema:
+    return Schema({name: strict(relation) for name, relation in schema.relations.items()}, schema.datasets)
+
+
+# of columns as they are: what is computed has bounds of its own. A row of a LEFT JOIN has NULLs in any case
+OUTSIDE = re.compile(r"values of \w+ outside its categories left out")
+CLAMPED_COLUMN = re.compile(r"values of (\w+) clamped to .*")
+
+
+@pytest.mark.parametrize(("corpus", "schema"), [("accepted.sql", SCHEMA), ("values.sql", lab.SCHEMA)])
+def test_what_constraints_exclude_is_in_no_caveat(corpus: str, schema: Schema) -> None:
+    wrong, gone = [], set()
+    bounded = {name for one in schema.relations.values() for name, held in one.columns.items() if held.bounds}
+    for question in questions(corpus):
+        if re.search("LEFT|RIGHT|FULL", question.sql):
+            continue
+        before, after = (
+            set(caveats_of(planned(question.sql, question.parameters, some)))
+            for some in (schema, strict_schema(schema))
+        )
+        gone |= before - after
+        for caveat in after:
+            found = CLAMPED_COLUMN.fullmatch(caveat)
+            if OUTSIDE.fullmatch(caveat) or (found is not None and found[1] in bounded):
+                wrong.append((question.sql, caveat))
+            if caveat.startswith(("rows per person", "rows without a person")) and is_of_one_table(question.sql):
+                wrong.append((question.sql, caveat))
+    assert not wrong, "\n".join(map(str, wrong))
+    assert any(OUTSIDE.fullmatch(caveat) for caveat in gone)
+    assert any(CLAMPED_COLUMN.fullmatch(caveat) for caveat in gone)
+
+
+def is_of_one_table(sql: str) -> bool:
+    """Whether rows are those of one table, of which each person has one; DISTINCT rows are not counted again."""
+    return not re.search(
+        r"SELECT DISTINCT|JOIN|UNION|unnest|elements|object_keys|generate_series|LATERAL|VALUES|FROM [^(]*?,", sql
+    )

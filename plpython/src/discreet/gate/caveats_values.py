@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
+from discreet.dp.grid import Grid
 from discreet.gate.intervals import Interval
-from discreet.gate.measurements import Measurement
 from discreet.gate.patterns import LONGEST_MATCHED
 from discreet.gate.plan import Plan
 from discreet.gate.schema import TIMES, Family
@@ -16,6 +16,7 @@ from discreet.gate.spans import as_it_is, bare, conditions_below, limits_of, spa
 from discreet.gate.tree import (
     Beginning,
     Call,
+    Canonical,
     Clamp,
     Column,
     Derived,
@@ -48,30 +49,26 @@ def clamped_values(plan: Plan) -> Iterator[str]:
     """Columns whose declared bounds move what lies outside of them, unless a condition keeps all values inside."""
     met = [*plan.conditions, *conditions_below(plan.source.rows)]
     for measurement in plan.measurements:
-        argument = measurement.subject.argument
-        if (
-            argument is not None
-            and argument.raw is not None
-            and argument.interval is not None
-            and bounds_of(measurement)
-        ):
-            yield from clamp_told(argument, argument.interval, met)
+        subject = measurement.subject
+        for added, grid in ((subject.argument, subject.grid), (subject.other, subject.other_grid)):
+            value = added.argument if isinstance(added, Canonical) else added  # of DISTINCT
+            if value is not None and value.raw is not None and value.interval is not None and bounds_of(value, grid):
+                yield from clamp_told(value, value.interval, met)
     for node in every_node([*expressions_of(plan), *expressions_below(plan.source.rows)]):
         # the bounds of a number that is released are about what it is made of
         if isinstance(node, Clamp) and node.interval is not None and not isinstance(bare(node.argument), Released):
             yield from clamp_told(node.argument, node.interval, met)
 
 
-def bounds_of(measurement: Measurement) -> bool:
+def bounds_of(value: Expression, grid: Grid | None) -> bool:
     """Whether the declared bounds of the argument hold for it; dp_ aggregates bring bounds of their own.
 
     A grid ends less than a step within the bounds.
     """
-    argument, grid = measurement.subject.argument, measurement.subject.grid
-    if argument is None or grid is None or argument.interval is None:
+    if grid is None or value.interval is None:
         return False
-    return bool((grid.lower - 1) * grid.step <= argument.interval.lower) and bool(
-        argument.interval.upper <= (grid.upper + 1) * grid.step
+    return bool((grid.lower - 1) * grid.step <= value.interval.lower) and bool(
+        value.interval.upper <= (grid.upper + 1) * grid.step
     )
 
 
