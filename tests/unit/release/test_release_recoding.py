@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import InvalidParameterError
+from discreet.release import mondrian
 from discreet.release.classes import Composition, numbered
 from discreet.release.hierarchy import Hierarchy, Values
 from discreet.release.lattice import Search
@@ -210,3 +212,56 @@ def test_hierarchies_are_made_up_where_none_is_given(kind: str, texts: list[str]
 def test_what_is_no_hierarchy_is_refused(kind: str, wish: object, message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         Hierarchy.of(Values("c", kind, ["1", "2", "3", "4"], False), wish)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), claims, st.sampled_from([1, 997, 10**6]))
+def test_boxes_do_not_depend_on_how_far_apart_codes_are(seed: int, claim: Claim, apart: int) -> None:
+    """Codes of two and of four bytes; medians that are counted, and those that are sorted for."""
+    random = np.random.default_rng(seed)
+    codes = [random.integers(0, most, 300) for most in (5, 40, 300)]
+    sensitive, count = random.integers(0, 4, 300), random.integers(1, 4, 300)
+    near, far = (
+        mondrian.cut(claim, Table([each * times for each in codes], sensitive, 4, count), quiet) for times in (1, apart)
+    )
+    assert np.array_equal(near.class_of, far.class_of)
+    assert near.classes == far.classes == int(near.class_of.max()) + 1
+    for number, box in near.tree.items():
+        other = far.tree[number]
+        assert other == (box if isinstance(box, int) else replace(box, last=box.last * apart))
+
+
+@pytest.mark.parametrize("k", [2, 5, 20])
+def test_each_box_is_cut_at_its_median(k: int) -> None:
+    """Against a search that goes box by box, in plain Python."""
+    random = np.random.default_rng(k)
+    codes = [random.integers(0, most, 400) for most in (9, 50, 200)]
+    count = random.integers(1, 4, 400)
+    found = mondrian.cut(Claim(k), Table(codes, 0 * count, 1, count), quiet)
+
+    def best(rows: list[int]) -> tuple[int, int] | None:
+        widths = [(max(c[rows]) - min(c[rows])) / (max(c) - min(c)) for c in codes]
+        for column in sorted(range(3), key=lambda each: -widths[each]):
+            values = sorted(set(codes[column][rows].tolist()))[:-1]
+            below = [int(sum(count[r] for r in rows if codes[column][r] <= value)) for value in values]
+            total = int(sum(count[rows]))
+            if not values:
+                continue
+            even = min(range(len(values)), key=lambda n: abs(2 * below[n] - total))
+            if min(below[even], total - below[even]) >= k:
+                return column, values[even]
+        return None
+
+    boxes, classes = [(0, list(range(400)))], 0
+    for number, rows in boxes:
+        node, wanted = found.tree[number], best(rows)
+        if wanted is None:
+            assert isinstance(node, int)
+            assert set(found.class_of[rows]) == {node}
+            classes += 1
+            continue
+        assert isinstance(node, mondrian.Cut)
+        assert (node.column, node.last) == wanted
+        for half, above in ((node.low, False), (node.high, True)):
+            boxes.append((half, [r for r in rows if (codes[node.column][r] > node.last) == above]))
+    assert classes == found.classes > 5

@@ -25,7 +25,7 @@ from discreet.server.plpy import Plpy, run
 from discreet.server.release_publish import Progress
 from discreet.server.release_tabulation import Readable
 
-CELL, CLASS, MAP = "pg_temp._discreet_cell", "pg_temp._discreet_class", "pg_temp._discreet_map"
+CELL, CLASS = "pg_temp._discreet_cell", "pg_temp._discreet_class"
 # what is written, with whose each row is
 WHOSE, PERSON, PLACE = "pg_temp._discreet_whose", "_discreet_person", "_discreet_place"
 # the planner takes the comparisons that follow equal hashes for filters, and would loop; ends with the function
@@ -169,7 +169,7 @@ def anonymize(plpy: Plpy, wanted: Wish, claim: Claim, method: str | None) -> dic
     release_guard.check(plpy, wanted.table, published)
     report = _report(wanted, claim, method, table, made, reached, before)
     release_guard.remember(plpy, "table", wanted.table, published, None if claim.t is None else float(claim.t), report)
-    plpy.execute(f"DROP TABLE {CELL}, {CLASS}, {MAP}{'' if wanted.unit is None else ', ' + WHOSE}")
+    plpy.execute(f"DROP TABLE {CELL}, {CLASS}{'' if wanted.unit is None else ', ' + WHOSE}")
     return report
 
 
@@ -234,24 +234,17 @@ def _write(
     class_labels: list[str],
     rows: release_tabulation.Coded,
 ) -> None:
-    """One statement joins the rows with the classes of their combinations. Equal hashes are compared value by value.
+    """One statement writes the rows of each combination with the labels of its class.
+
+    Where all that is published of a row is in its combination, the number of its rows says how often to write it; else
+    rows are joined with their combinations. Equal hashes are compared value by value. What is joined with rows is one
+    subquery, since the planner takes these comparisons for filters that leave a single row.
 
     Rows are ordered by what is published of them, so that their order tells nothing: by their class's place in the
     order of labels, then by the other columns.
     """
     by_id = np.empty(len(rows.id), dtype=np.int64)
     by_id[rows.id - 1] = made.class_of
-    mapped = "{" + ",".join(map(str, by_id.tolist())) + "}"
-    run(
-        plpy,
-        "CREATE TEMPORARY TABLE _discreet_map ON COMMIT DROP AS SELECT 0::int8 AS id, 0::int4 AS class WHERE false",
-    )
-    run(
-        plpy,
-        f"INSERT INTO {MAP} SELECT o.id, o.class FROM unnest(:mapped::int4[]) WITH ORDINALITY AS o(class, id)"
-        " WHERE o.class >= 0",
-        mapped=mapped,
-    )
     recoded = [(place, labels) for place, labels in enumerate(made.labels) if labels is not None]
     shown = "".join(f", l{place} text" for place, _ in recoded)
     plpy.execute(f"CREATE TEMPORARY TABLE _discreet_class (class int4, place int4 {shown}) ON COMMIT DROP")
@@ -264,39 +257,49 @@ def _write(
         for each in (range(made.classes), (place_of[text] for text in class_labels))
     )
     plpy.execute(plan, [numbers, places, *(labels for _, labels in recoded)])
-    plpy.execute(f"ANALYZE {MAP}; ANALYZE {CLASS}")
+    plpy.execute(f"ANALYZE {CLASS}")
+    values = [*([wanted.sensitive] if wanted.sensitive else []), *wanted.keep]
+    cell = {name: f"c{place}" for place, name in enumerate(columns)}
+    # of equal values that look different, a combination has one
+    counted = wanted.unit is None and cell.keys() >= set(values) and not wanted.table.many_looks & set(values)
     labelled = {place for place, _ in recoded}
+    source = {name: f"k.{cell[name]}" if counted else f"r.{identifier(name)}" for name in [*wanted.keys, *values]}
     published = [
-        f"k.l{place} AS {identifier(name)}" if place in labelled else _one_look(wanted.table, name)
+        f"{f'k.l{place}' if place in labelled else _one_look(wanted.table, name, source[name])} AS {identifier(name)}"
         for place, name in enumerate(wanted.keys)
-    ] + [f"r.{identifier(name)}" for name in [*([wanted.sensitive] if wanted.sensitive else []), *wanted.keep]]
-    record = ", ".join(f"r.{identifier(name)}" for name in columns)
-    same = " AND ".join(f"r.{identifier(name)} IS NOT DISTINCT FROM c.c{place}" for place, name in enumerate(columns))
+    ] + [f"{source[name]} AS {identifier(name)}" for name in values]
+    classes = (
+        f"SELECT c.*, k.class, k.place{''.join(f', k.l{place}' for place, _ in recoded)}"
+        f" FROM {CELL} AS c JOIN {CLASS} AS k ON k.class = ($1::int4[])[c.id]"
+    )
+    if counted:
+        joined = f" FROM ({classes}) AS k, LATERAL generate_series(1, k.n)"
+    else:
+        record = ", ".join(f"r.{identifier(name)}" for name in columns)
+        same = " AND ".join(f"r.{identifier(name)} IS NOT DISTINCT FROM k.{place}" for name, place in cell.items())
+        joined = (
+            f" FROM {wanted.table.name} AS r"
+            f" JOIN ({classes} OFFSET 0) AS k ON hash_record_extended(ROW({record}), 0) = k.key AND {same}"
+        )
     order = "".join(f", {place + 1}" for place in range(len(wanted.keys), len(published)))
     plpy.execute(HASHED)
-    joined = (
-        f" FROM {wanted.table.name} AS r"
-        f" JOIN {CELL} AS c ON hash_record_extended(ROW({record}), 0) = c.key AND {same}"
-        f" JOIN {MAP} AS m ON m.id = c.id JOIN {CLASS} AS k ON k.class = m.class"
-    )
     if wanted.unit is None:
-        plpy.execute(f"CREATE TABLE {wanted.target} AS SELECT {', '.join(published)}{joined} ORDER BY k.place{order}")
+        made_of = f"CREATE TABLE {wanted.target} AS SELECT {', '.join(published)}{joined} ORDER BY k.place{order}"
+        plpy.execute(plpy.prepare(made_of, ["int4[]"]), [by_id.tolist()])
     else:
-        plpy.execute(
+        made_of = (
             "CREATE TEMPORARY TABLE _discreet_whose ON COMMIT DROP AS"
             f" SELECT {', '.join(published)}, r.{identifier(wanted.unit)} AS {PERSON}, k.place AS {PLACE}{joined}"
         )
-        names = [*wanted.keys, *([wanted.sensitive] if wanted.sensitive else []), *wanted.keep]
-        shown = ", ".join(identifier(name) for name in names)
+        plpy.execute(plpy.prepare(made_of, ["int4[]"]), [by_id.tolist()])
+        shown = ", ".join(identifier(name) for name in [*wanted.keys, *values])
         plpy.execute(f"CREATE TABLE {wanted.target} AS SELECT {shown} FROM {WHOSE} ORDER BY {PLACE}{order}")
     plpy.execute(f"ANALYZE {wanted.target}")
 
 
-def _one_look(table: Readable, name: str) -> str:
+def _one_look(table: Readable, name: str, value: str) -> str:
     """The value; where equal ones may look different, that of one row for all of its class."""
-    if name not in table.many_looks:
-        return f"r.{identifier(name)}"
-    return f"first_value(r.{identifier(name)}) OVER (PARTITION BY k.class) AS {identifier(name)}"
+    return f"first_value({value}) OVER (PARTITION BY k.class)" if name in table.many_looks else value
 
 
 def _report(
