@@ -27,6 +27,12 @@ def test_the_corpus_is_as_large_as_promised() -> None:
     assert len({question.sql for question in ACCEPTED + REFUSED}) == len(ACCEPTED + REFUSED)
 
 
+def test_questions_about_people_and_values_are_as_many_as_promised() -> None:
+    names = ("people.sql", "shop.sql", "values.sql", "decision.sql")
+    asked = {question.sql for name in names for question in questions(name)}
+    assert len(asked - {question.sql for question in ACCEPTED}) >= 300
+
+
 @pytest.mark.parametrize("question", ACCEPTED, ids=by_sql)
 def test_it_is_accepted_and_what_is_printed_parses_to_the_same(question: Question) -> None:
     plan = planned(question.sql, question.parameters)

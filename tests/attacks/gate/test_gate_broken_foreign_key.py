@@ -21,6 +21,12 @@ UNFIT = ["SELECT 1", f"{KEY} NOT VALID", f"{KEY} DEFERRABLE", f"{KEY} DEFERRABLE
 BREAKS = ["ALTER TABLE extra.stop DROP CONSTRAINT k", "ALTER TABLE extra.stop DISABLE TRIGGER ALL",
           "ALTER TABLE extra.trip DROP CONSTRAINT trip_pkey CASCADE",
           "ALTER TABLE extra.stop ALTER CONSTRAINT k DEFERRABLE"]  # fmt: skip
+# the key is there again, but rows without a parent came in meanwhile, and nothing has looked at them
+NOT_VALIDATED = f"""
+    ALTER TABLE extra.stop DROP CONSTRAINT k;
+    INSERT INTO extra.stop SELECT 1000000 + n % 7, 5 FROM generate_series(1, 100) n;
+    {KEY} NOT VALID
+"""
 
 
 @pytest.mark.parametrize("key", UNFIT)
@@ -31,7 +37,7 @@ def test_such_a_table_is_not_protected(gated: Target, key: str) -> None:
         gated.admin.execute(PROTECT)
 
 
-@pytest.mark.parametrize("change", BREAKS)
+@pytest.mark.parametrize("change", [*BREAKS, NOT_VALIDATED])
 def test_a_key_that_is_gone_later_ends_the_answers(gated: Target, blind: Connection, change: str) -> None:
     gated.admin.execute(TABLES)
     gated.admin.execute(f"{KEY}; {PROTECT}")
@@ -40,6 +46,23 @@ def test_a_key_that_is_gone_later_ends_the_answers(gated: Target, blind: Connect
     gated.admin.execute("TRUNCATE discreet._answer")
     with gated.free():
         assert how_it_ends(blind, COUNT) == "DP001"
+
+
+def test_a_mutant_that_ignores_whether_the_key_is_validated_is_noticed(gated: Target, blind: Connection) -> None:
+    """What ends the answers is that one condition: without it, the same question is answered over the same key."""
+    definition = str(gated.value("SELECT pg_get_functiondef('discreet._unit_path'::regproc)"))
+    mutant = definition.replace(" AND k.convalidated", "")
+    assert mutant != definition
+    gated.admin.execute(TABLES)
+    gated.admin.execute(f"{KEY}; {PROTECT}")
+    gated.admin.execute(NOT_VALIDATED)
+    with gated.free():
+        assert how_it_ends(blind, COUNT) == "DP001"
+    gated.admin.execute(mutant.encode())
+    try:
+        assert how_it_ends(blind, COUNT) == "answer"
+    finally:
+        gated.admin.execute(definition.encode())
 
 
 def test_a_parent_is_not_unprotected_before_its_children(gated: Target) -> None:
