@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from math import inf
 from typing import Any
 from unittest import mock
 
@@ -22,6 +21,7 @@ from discreet.dp.choice import ExponentialChoice
 from discreet.dp.joint import JointNoise, JointPart
 from discreet.dp.price import Price
 from discreet.dp.threshold import ThresholdedRelease
+from discreet.gate.bins import EqualBins
 from discreet.gate.constants import with_constants
 from discreet.gate.excluded import groups_sql, listed_sql
 from discreet.gate.finish import rows_sql
@@ -146,32 +146,40 @@ def same_types(given: tuple[str, int], wanted: tuple[str, int]) -> bool:
     return given[0] == wanted[0] and (given[1] == wanted[1] or alike)
 
 
-def near(given: Any, wanted: Any, slack: float) -> bool:
-    """Equal, or as near as the grid and the bins of a quantile are fine; an infinite slack lets any number pass.
+def near(given: Any, wanted: Any, slack: float, width: float = 0) -> bool:
+    """Equal, or as near as the grid and the bins of a quantile are fine: `width`, in the unit of the value.
 
     Moments are off by seconds, and days are the same, but for quantiles.
     """
     of_bins = slack > 0.01
-    if slack == inf and isinstance(wanted, int | float | Decimal | date) and not isinstance(wanted, bool):
-        return given is not None
     if isinstance(wanted, list) and isinstance(given, list):
-        return len(given) == len(wanted) and all(near(*pair, slack) for pair in zip(given, wanted, strict=True))
+        return len(given) == len(wanted) and all(near(*pair, slack, width) for pair in zip(given, wanted, strict=True))
     if isinstance(wanted, bool) or wanted is None or given is None or isinstance(wanted, str):
         return bool(given == wanted)
     if isinstance(wanted, timedelta):
         return abs(given - wanted).total_seconds() <= slack * max(abs(wanted).total_seconds(), 1)
     if isinstance(wanted, datetime):
         given, wanted = given.replace(tzinfo=None), wanted.replace(tzinfo=None)
-        return abs((given - wanted).total_seconds()) <= slack * (10**9 if of_bins else 10**5)
+        return abs((given - wanted).total_seconds()) <= slack * (10**9 if of_bins else 10**5) + width
     if isinstance(wanted, date):
-        return abs((given - wanted).days) <= (slack * 10**5 if of_bins else 0)
+        return abs((given - wanted).days) <= (slack * 10**5 if of_bins else 0) + width
     if isinstance(wanted, int | float | Decimal):
-        return abs(float(given) - float(wanted)) <= slack * max(abs(float(wanted)), 1)
+        return abs(float(given) - float(wanted)) <= slack * max(abs(float(wanted)), 1) + width
     return bool(given == wanted)
 
 
-def same_row(given: Row, wanted: Row, slack: float) -> bool:
-    return len(given) == len(wanted) and all(near(*pair, slack) for pair in zip(given, wanted, strict=True))
+def same_row(given: Row, wanted: Row, slack: float, width: float = 0) -> bool:
+    return len(given) == len(wanted) and all(near(*pair, slack, width) for pair in zip(given, wanted, strict=True))
+
+
+def width_of_bins(asked: Plan) -> float:
+    """The widest bin from which the plan chooses a number."""
+    widths = [
+        (each.bins.upper - each.bins.lower) / each.bins.number
+        for each in asked.measurements
+        if isinstance(each.bins, EqualBins)
+    ]
+    return float(max(widths, default=0))
 
 
 def is_empty(row: Row) -> bool:
@@ -184,12 +192,12 @@ def is_ordered(question: str) -> bool:
     return re.search(r"\border by\b[^()]*$", re.sub(r"\([^()]*\)", "", question), re.IGNORECASE) is not None
 
 
-def differences(question: str, given: list[Row], wanted: list[Row], slack: float) -> list[object]:
+def differences(question: str, given: list[Row], wanted: list[Row], slack: float, width: float = 0) -> list[object]:
     """What differs: rows that are missing, in another order, or more than groups without people."""
     rest, found = list(given), []
     missing = []
     for row in wanted:
-        place = next((n for n, one in enumerate(rest) if same_row(one, row, slack)), None)
+        place = next((n for n, one in enumerate(rest) if same_row(one, row, slack, width)), None)
         if place is None:
             missing.append(row)
         else:
@@ -200,16 +208,16 @@ def differences(question: str, given: list[Row], wanted: list[Row], slack: float
     if beyond:
         return ["beyond", beyond]
     kept = [row for row in given if any(row is one for one, _ in found)]
-    if is_ordered(question) and not same_order(kept, wanted, slack):
+    if is_ordered(question) and not same_order(kept, wanted, slack, width):
         return ["order", kept, wanted]
     return []
 
 
-def same_order(given: list[Row], wanted: list[Row], slack: float) -> bool:
+def same_order(given: list[Row], wanted: list[Row], slack: float, width: float) -> bool:
     """Row by row the same, but for rows that agree in a column by which all are sorted."""
     sorts = [place for place in range(len(wanted[0])) if is_sorted([row[place] for row in wanted])] if wanted else []
     return all(
-        same_row(mine, theirs, slack) or any(near(mine[place], theirs[place], slack) for place in sorts)
+        same_row(mine, theirs, slack, width) or any(near(mine[place], theirs[place], slack, width) for place in sorts)
         for mine, theirs in zip(given, wanted, strict=True)
     )
 

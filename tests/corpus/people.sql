@@ -327,3 +327,13 @@ SELECT max, count(*) FROM (SELECT customer_id, max((split_part(page, '=', 2))::i
     GROUP BY 1 ORDER BY 1;
 SELECT count(*) FROM shop.customer WHERE split_part(phone, '-', 1)::int BETWEEN 12 AND 20;
 SELECT sum(least(greatest(split_part(phone, '-', 2)::bigint, 0), 999)) FROM shop.customer;
+
+-- ===== around the answer: functions of aggregates, GROUPING(), windows over groups
+
+SELECT ln(count(*)) AS log, power(count(*), 2) AS squared FROM shop.customer;
+SELECT sqrt(count(DISTINCT customer_id)::float8) AS root, to_char(count(*), '999,999') AS orders FROM shop.orders;
+SELECT segment, GROUPING(segment) AS total, count(*) FROM shop.customer GROUP BY GROUPING SETS ((segment), ())
+    ORDER BY 2, 1;
+SELECT segment, count(*), rank() OVER (ORDER BY count(*) DESC) AS place, sum(count(*)) OVER () AS total,
+    round(count(*) * 100.0 / sum(count(*)) OVER (), 1) AS share FROM shop.customer GROUP BY segment ORDER BY segment;
+SELECT status, count(*) - lag(count(*)) OVER (ORDER BY status) AS more FROM shop.orders GROUP BY status ORDER BY status;

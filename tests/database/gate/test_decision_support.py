@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import psycopg
 import pytest
 from tests.corpus.sample import Question, questions
@@ -45,6 +47,26 @@ def test_it_is_answered_in_plain_sql(shop: Asker, number: int) -> None:
 @pytest.mark.parametrize("number", [number for number in ANSWERED if number not in PUBLIC + AROUND])
 def test_without_noise_it_is_what_postgresql_answers(shop: Asker, number: int) -> None:
     assert compared(shop.admin, asked(number).sql) == []
+
+
+@pytest.mark.parametrize("number", AROUND)
+def test_what_is_around_the_answer_is_computed_by_postgresql(shop: Asker, number: int) -> None:
+    """Of the same released rows, which the store gives again, PostgreSQL makes the same answer."""
+    shop.admin.execute("UPDATE discreet._budget SET amount_spent = 0, delta_spent = 0")
+    shop.plain("SET discreet.epsilon = 50")
+    question = asked(number).sql
+    found = shop.plain(question)
+    charges = shop.charges()
+    parts = re.fullmatch(r"WITH revenue \(supplier_no, total\) AS \((.*?GROUP BY supplier_id)\)(.*)", question, re.S)
+    assert parts is not None
+    inner, outer = parts.groups()
+    released = shop.plain(inner)
+    assert shop.charges() == charges
+    assert len(released) > 10
+    rows = ", ".join(f"({supplier}, {total}::numeric)" for supplier, total in released)
+    over = f"WITH revenue (supplier_no, total) AS (VALUES {rows}){outer}"
+    assert found == shop.admin.execute(over.encode()).fetchall()
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("number", REFUSED)
