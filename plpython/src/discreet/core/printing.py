@@ -6,6 +6,8 @@ node, or in the way a tree was put together, becomes a refusal and never another
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from pglast import ast, parse_sql
 from pglast.parser import ParseError
 
@@ -46,11 +48,11 @@ def means(statement: str, tree: Node) -> bool:
         statements = parse_sql(statement)
     except ParseError:
         return False
-    return len(statements) == 1 and bool(meaning(statements[0].stmt) == meaning(tree))
+    return len(statements) == 1 and meaning(statements[0].stmt) == meaning(tree)
 
 
-def meaning(tree: Node) -> Node:
-    """What of a tree decides its meaning. All that is left out here, and why that changes nothing:
+def meaning(tree: Node) -> Hashable:
+    """What of a tree decides its meaning, as a key. All that is left out here, and why that changes nothing:
 
     - places in the text;
     - slots that are not set: NULL, an empty list, zero and false are the same to PostgreSQL's structs, but '' is not;
@@ -60,11 +62,12 @@ def meaning(tree: Node) -> Node:
     if isinstance(tree, tuple | list):
         return tuple(map(meaning, tree))
     if not isinstance(tree, ast.Node):
-        return tree
+        leaf: Hashable = tree
+        return leaf
     slots = {slot: meaning(getattr(tree, slot)) for slot in tree if slot not in PLACES}
     if isinstance(tree, ast.FuncCall) and len(tree.funcname) == 2 and tree.funcname[0].sval == "pg_catalog":
         del slots["funcformat"]
-    return type(tree).__name__, {slot: held for slot, held in slots.items() if held or held == ""}
+    return type(tree).__name__, tuple((slot, held) for slot, held in slots.items() if held or held == "")
 
 
 def selected_as_text(tree: Node) -> ast.SelectStmt:

@@ -59,8 +59,8 @@ def called(node: ast.RangeFunction) -> ast.FuncCall:
 
 def element_type(name: str, value: Expression, node: Node) -> str:
     """Arrays of composite types, of which unnest() makes several columns, are not among those that are known."""
-    if name == "unnest" and is_array(value):
-        return (value.type.name or "").removesuffix("[]")
+    if name == "unnest" and is_array(value) and value.type.element is not None:
+        return value.type.element
     if name != "unnest" and value.type.name == "jsonb":
         return TYPES[name]
     refuse(f"{name}() of something other than {'an array' if name == 'unnest' else 'jsonb'} of the row", node)

@@ -146,14 +146,12 @@ class Follower:
         return found[0] if len(found) == 1 and below.select.distinctClause is None else None
 
     def column(self, at: int, node: ast.ColumnRef) -> Margin | None:
-        name = node.fields[-1].sval
         if at == 0:
             found = self.exactness(at, node)
-            if found.type is None or not name.startswith("a"):
+            if found.type is None or found.aggregate is None:
                 return None
-            number = int(name[1:])
-            self._aggregates.add(number)
-            wanted = Wanted(number, self._events, self._over_rows)
+            self._aggregates.add(found.aggregate)
+            wanted = Wanted(found.aggregate, self._events, self._over_rows)
             return Margin(self.measured(self._columns.measured(wanted)), found.type)
         place = self.target_below(at, node)
         below = None if place is None else self.margin(at - 1, self._levels[at - 1].select.targetList[place].val)
@@ -173,10 +171,10 @@ class Follower:
         if not isinstance(node, ast.ColumnRef):
             return None
         if at == 0:
-            name = node.fields[-1].sval
-            if not name.startswith("a") or self.exactness(at, node).type is None:
+            found = self.exactness(at, node)
+            if found.type is None or found.aggregate is None:
                 return None
-            return self.measured(self._columns.measured(Wanted(int(name[1:]), sums=True)))
+            return self.measured(self._columns.measured(Wanted(found.aggregate, sums=True)))
         place = self.target_below(at, node)
         below = None if place is None else self.noise(at - 1, self._levels[at - 1].select.targetList[place].val)
         return None if below is None else self.handed(at, self._columns.name_of(at - 1, ("noise", place), below))

@@ -187,7 +187,8 @@ def matches(node: tree.Matches) -> str:
 
 def any_element(node: tree.AnyElement) -> str:
     """The constant in the type of the elements; texts in one collation."""
-    element = (node.array.type.name or "").removesuffix("[]")
+    element = node.array.type.element
+    assert element is not None
     text = node.value.family is Family.TEXT
     value = f"({printed(node.value)})::{schema_qualified(element)}"
     array = f'({printed(node.array)} COLLATE pg_catalog."default")' if text else printed(node.array)
@@ -418,8 +419,16 @@ def over(window: tree.Window) -> str:
     parts = [f"PARTITION BY {listing(window.partition)}"] if window.partition else []
     order = sorting(window.order, window.ties)
     parts += [f"ORDER BY {', '.join(order)}"] if order else []
-    parts += [window.frame] if window.frame else []
+    parts += [] if window.frame is None else [frame(window.frame)]
     return f"({' '.join(parts)})"
+
+
+def frame(rows: tree.Frame) -> str:
+    return f"{rows.mode} BETWEEN {frame_end(rows.start)} AND {frame_end(rows.end)}"
+
+
+def frame_end(end: tree.FrameEnd) -> str:
+    return end.edge.value if end.distance is None else f"{printed(end.distance)} {end.edge.value}"
 
 
 def sorting(order: Iterable[tree.SortKey], ties: Iterable[Expression]) -> list[str]:

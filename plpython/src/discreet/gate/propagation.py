@@ -47,7 +47,7 @@ class Dependence:
     whether it is NULL does not depend on noise. Without weights and slack it is exact.
 
     `type` is None where it is no number, or not known to be one; `number`: the value of a constant; `key`: the group
-    key that it is.
+    key that it is; `aggregate`: the released aggregate that it is, unchanged.
     """
 
     weights: tuple[tuple[int, Fraction], ...] = ()
@@ -55,6 +55,7 @@ class Dependence:
     type: NumberType | None = None
     number: Fraction | None = None
     key: int | None = None
+    aggregate: int | None = None
     unknown: str | None = None
 
     @property
@@ -69,13 +70,14 @@ class Dependence:
     def scaled(self, factor: Fraction) -> Dependence:
         by = abs(factor)
         weights = tuple((number, weight * by) for number, weight in self.weights if by)
-        return replace(self, weights=weights, slack=self.slack * by, number=None, key=None)
+        return replace(self, weights=weights, slack=self.slack * by, number=None, key=None, aggregate=None)
 
     def rounded(self, unit: Fraction, into: NumberType) -> Dependence:
         """Rounded to a multiple of `unit`, a power of ten: two numbers move apart by at most one unit."""
         kept = self.exact or (self.type is NumberType.WHOLE and unit <= 1)
         number = self.number if self.number is not None and self.number % unit == 0 else None
-        return replace(self, slack=self.slack + (0 if kept else unit), type=into, number=number, key=None)
+        slack = self.slack + (0 if kept else unit)
+        return replace(self, slack=slack, type=into, number=number, key=None, aggregate=None)
 
 
 EXACT = Dependence()
@@ -87,7 +89,7 @@ def unknown(why: str) -> Dependence:
 
 
 def released_aggregate(number: int, type_name: str) -> Dependence:
-    return Dependence(((number, Fraction(1)),), type=TYPES.get(type_name))
+    return Dependence(((number, Fraction(1)),), type=TYPES.get(type_name), aggregate=number)
 
 
 def released_key(number: int, type_name: str) -> Dependence:
@@ -159,7 +161,7 @@ def operation(node: ast.A_Expr, columns: Columns) -> Dependence:
     name, right = operator_name(node), dependence(divisor(node), columns)
     if node.lexpr is None and name in ("+", "-"):
         signed = right.number if name == "+" or right.number is None else -right.number
-        return replace(right, number=signed, key=None)
+        return replace(right, number=signed, key=None, aggregate=None)
     if node.lexpr is None:
         return if_exact([right], f"operator {name} on a noisy number")
     left = dependence(node.lexpr, columns)
@@ -283,7 +285,7 @@ def cast(node: ast.TypeCast, part: Dependence) -> Dependence:
     name = node.typeName.names[-1].sval
     kind = TYPES.get(name)
     if node.typeName.arrayBounds and part.type is None:
-        return part
+        return replace(part, aggregate=None)
     if name == "float4" and part.unknown is None:
         return unknown("a cast to real, which keeps six digits") if not part.exact else Dependence(type=kind)
     if kind is None or part.type is None:
@@ -292,6 +294,6 @@ def cast(node: ast.TypeCast, part: Dependence) -> Dependence:
         return part.rounded(Fraction(1), kind)
     limits = [constant(limit).number for limit in node.typeName.typmods or ()] if name == "numeric" else []
     if not limits:
-        return replace(part, type=kind, key=None)
+        return replace(part, type=kind, key=None, aggregate=None)
     scale = limits[1] if len(limits) > 1 else Fraction(0)
     return unknown(f"a cast to {name}") if scale is None else part.rounded(Fraction(10) ** -int(scale), kind)

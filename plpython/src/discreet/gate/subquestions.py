@@ -27,7 +27,6 @@ from discreet.gate.constants import literal_of_type
 from discreet.gate.expressions import COMPARISONS
 from discreet.gate.intervals import Interval
 from discreet.gate.levels import Level
-from discreet.gate.post import MEASURED
 from discreet.gate.propagation import NumberType
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import FAMILY_OF_TYPE, NUMBERS, TIMES, Family
@@ -83,7 +82,7 @@ class Subquestions(Generic[Plan]):
         if node.subLinkType != enums.SubLinkType.EXPR_SUBLINK or not is_one_row(select):
             return None
         # the same words are the same question, as long as WITH queries mean the same
-        key = repr(meaning(select)), tuple((name, id(query.select)) for name, query in queries.items())
+        key = meaning(select), tuple((name, id(query.select)) for name, query in queries.items())
         if key not in self._met:
             number = len(self._met)
             if number >= MOST:
@@ -127,8 +126,8 @@ def type_of(plan: Planned, node: Node) -> tuple[Type, Interval | None]:
     top = plan.levels[-1]
     value = top.select.targetList[0].val
     name, interval = None, None
-    if isinstance(value, ast.ColumnRef) and value.fields[0].sval == MEASURED:
-        aggregate = plan.aggregates[int(value.fields[-1].sval.removeprefix("a"))]
+    if (released := top.dependences[0].aggregate) is not None:
+        aggregate = plan.aggregates[released]
         name, argument = aggregate.result_type, aggregate.measurements[0].subject.argument
         if aggregate.kind in LIKE_THEIR_ARGUMENT and argument is not None and name != "interval":
             interval = argument.interval

@@ -326,7 +326,7 @@ RULES: Rules[bool] = rules(
     rule(tree.Distinct, compares),
     rule(tree.Like, lambda node: is_short_text(node.argument)),
     rule(tree.Matches, matches),
-    rule(tree.AnyElement, lambda node: node.value.constant and (node.array.type.name or "").endswith("[]")),
+    rule(tree.AnyElement, lambda node: node.value.constant and node.array.type.element is not None),
     rule(tree.NullIf, always),
     rule(tree.Case, chooses),
     rule(tree.Choice, chooses),

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from decimal import Decimal
+from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -120,6 +121,12 @@ class Type:
 
     family: Family
     name: str | None = None
+
+    @property
+    def element(self) -> str | None:
+        """The name of the type of the elements, where it is an array."""
+        name = self.name or ""
+        return name.removesuffix("[]") if name.endswith("[]") else None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -674,18 +681,61 @@ class SortKey:
     nulls_first: bool = False
 
 
+FrameMode = Literal["ROWS", "RANGE", "GROUPS"]
+
+
+class Edge(StrEnum):
+    """Where a frame begins or ends, as seen from a row."""
+
+    FIRST_ROW = "UNBOUNDED PRECEDING"
+    BEFORE = "PRECEDING"
+    THIS_ROW = "CURRENT ROW"
+    AFTER = "FOLLOWING"
+    LAST_ROW = "UNBOUNDED FOLLOWING"
+
+
+@dataclass(frozen=True)
+class FrameEnd:
+    """An end of a frame; `distance`: how far it is before or after the row, and nothing for other edges."""
+
+    edge: Edge
+    distance: Constant | None = None
+
+    def __post_init__(self) -> None:
+        if (self.distance is not None) != (self.edge in (Edge.BEFORE, Edge.AFTER)):
+            raise ValueError(self.edge)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Which rows of its partition a window function sees; the unit of distances is a row, a sort key, or a rank."""
+
+    mode: FrameMode
+    start: FrameEnd
+    end: FrameEnd
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether an end may lie between rows of equal rank, so that it depends on the order of these."""
+        return self.mode == "ROWS"
+
+    @property
+    def has_all_rows(self) -> bool:
+        return self.start.edge is Edge.FIRST_ROW and self.end.edge is Edge.LAST_ROW
+
+
 @dataclass(frozen=True)
 class Window:
     """OVER (…): the rows of one person, since `partition` includes the unit.
 
     `ties`: the columns that decide where the sort keys do not, for functions that would otherwise depend on where rows
-    lie. `frame`: as it is written, with constants only.
+    lie. `frame`: None is what PostgreSQL takes for a window without one.
     """
 
     partition: tuple[Expression, ...]
     order: tuple[SortKey, ...] = ()
     ties: tuple[Expression, ...] = ()
-    frame: str | None = None
+    frame: Frame | None = None
 
     @property
     def parts(self) -> tuple[Expression, ...]:

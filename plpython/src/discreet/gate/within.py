@@ -20,7 +20,7 @@ from discreet.gate.moments import as_interval
 from discreet.gate.names import Names, Source
 from discreet.gate.ordered import ORDERED, ordered
 from discreet.gate.parse import nodes
-from discreet.gate.printer import VARIANCES, printed
+from discreet.gate.printer import VARIANCES
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Family
 from discreet.gate.tree import (
@@ -35,7 +35,11 @@ from discreet.gate.tree import (
     Constant,
     Conversion,
     Duration,
+    Edge,
     Expression,
+    Frame,
+    FrameEnd,
+    FrameMode,
     NullTest,
     Output,
     Placed,
@@ -146,7 +150,7 @@ class RowExpressions(Expressions):
         for value in by:
             refuse_unordered(value, node)
         keys = tuple(self.sort_key(each) for each in order)
-        if options & FRAME["RANGE"] and options & FRAME["OFFSETS"]:
+        if options & MODES["RANGE"] and options & OFFSETS:
             keys = (self.measurable(keys, node),)
         return Window(by, keys, frame=self.frame(options, ends, keys, node))
 
@@ -169,7 +173,7 @@ class RowExpressions(Expressions):
         if named is None:
             refuse(f"there is no window {name}", node)
         partition, order, options, named_ends = self.clauses(replace_name(named), node)
-        if written.frameOptions & FRAME["NONDEFAULT"]:
+        if written.frameOptions & NONDEFAULT:
             options, named_ends = written.frameOptions, ends
         return partition, order or written.orderClause or (), options, named_ends
 
@@ -182,36 +186,39 @@ class RowExpressions(Expressions):
         nulls = {enums.SortByNulls.SORTBY_NULLS_FIRST: True, enums.SortByNulls.SORTBY_NULLS_LAST: False}
         return SortKey(value, descending, nulls.get(written.sortby_nulls, descending))
 
-    def frame(self, options: int, ends: tuple[Node, Node], keys: tuple[SortKey, ...], node: Node) -> str | None:
-        """The frame as SQL, of constants."""
-        if not options & FRAME["NONDEFAULT"]:
+    def frame(self, options: int, ends: tuple[Node, Node], keys: tuple[SortKey, ...], node: Node) -> Frame | None:
+        if not options & NONDEFAULT:
             return None
-        if options & FRAME["EXCLUDE"]:
+        if options & EXCLUDE:
             refuse("EXCLUDE in a window", node)
-        mode = next(word for word in ("RANGE", "ROWS", "GROUPS") if options & FRAME[word])
-        written = []
-        for side, offset in zip(("START", "END"), ends, strict=True):
-            word = next(word for word in FRAME_ENDS if options & FRAME[f"{side} {word}"])
-            if word.startswith("OFFSET"):
-                distance = self.distance(offset, keys, node) if mode == "RANGE" else None
-                distance = distance or str(place_number(self.value(offset), 0, node))
-                word = f"{distance} {word.removeprefix('OFFSET ')}"
-            written.append(word)
-        return f"{mode} BETWEEN {written[0]} AND {written[1]}"
+        mode = next(mode for mode, bit in MODES.items() if options & bit)
+        start, end = (
+            self.frame_end(next(edge for edge, bit in edges.items() if options & bit), mode, offset, keys, node)
+            for edges, offset in zip((STARTS, ENDS), ends, strict=True)
+        )
+        return Frame(mode, start, end)
 
-    def distance(self, offset: Node, keys: tuple[SortKey, ...], node: Node) -> str:
+    def frame_end(self, edge: Edge, mode: FrameMode, offset: Node, keys: tuple[SortKey, ...], node: Node) -> FrameEnd:
+        if edge not in (Edge.BEFORE, Edge.AFTER):
+            return FrameEnd(edge)
+        if mode == "RANGE":
+            return FrameEnd(edge, self.distance(offset, keys, node))
+        return FrameEnd(edge, number_constant(place_number(self.value(offset), 0, node), Family.INT))
+
+    def distance(self, offset: Node, keys: tuple[SortKey, ...], node: Node) -> Constant:
         """How far the end of a frame is from a row; a distance below 0 would be an error."""
         value, key = self.value(offset), keys[0].value
         if key.family in TIMES:
             length = as_interval(value, node)
             held = length.value if isinstance(length, Constant) else None
-            if isinstance(held, Duration) and min(held.months, held.days, held.microseconds) >= 0:
-                return printed(length)
+            far = isinstance(held, Duration) and min(held.months, held.days, held.microseconds) >= 0
+            if isinstance(length, Constant) and far:
+                return length
         else:
             number = as_family(value, key.family, node)
-            fits = isinstance(number, Constant) and number.family in (Family.INT, key.family)
-            if fits and number.interval is not None and number.interval.lower >= 0:
-                return printed(number)
+            far = number.interval is not None and number.interval.lower >= 0
+            if isinstance(number, Constant) and number.family in (Family.INT, key.family) and far:
+                return number
         refuse("RANGE with an offset that is no constant from 0 on", node)
 
 
@@ -245,32 +252,28 @@ def is_key_of_parent(node: Node, rows: RowExpressions) -> bool:
     return named in rows.source.names and column in named.parents and not named.extended
 
 
-FRAME = {
-    "NONDEFAULT": 0x1, "RANGE": 0x2, "ROWS": 0x4, "GROUPS": 0x8,
-    "START UNBOUNDED PRECEDING": 0x20, "END UNBOUNDED PRECEDING": 0x40,
-    "START UNBOUNDED FOLLOWING": 0x80, "END UNBOUNDED FOLLOWING": 0x100,
-    "START CURRENT ROW": 0x200, "END CURRENT ROW": 0x400,
-    "START OFFSET PRECEDING": 0x800, "END OFFSET PRECEDING": 0x1000,
-    "START OFFSET FOLLOWING": 0x2000, "END OFFSET FOLLOWING": 0x4000,
-    "OFFSETS": 0x7800, "EXCLUDE": 0x38000,
+# PostgreSQL's FRAMEOPTION_*
+NONDEFAULT, OFFSETS, EXCLUDE = 0x1, 0x7800, 0x38000
+MODES: Mapping[FrameMode, int] = {"RANGE": 0x2, "ROWS": 0x4, "GROUPS": 0x8}
+STARTS: Mapping[Edge, int] = {
+    Edge.FIRST_ROW: 0x20, Edge.LAST_ROW: 0x80, Edge.THIS_ROW: 0x200, Edge.BEFORE: 0x800, Edge.AFTER: 0x2000,
 }  # fmt: skip
-FRAME_ENDS = (
-    "UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING", "CURRENT ROW", "OFFSET PRECEDING", "OFFSET FOLLOWING",
-)  # fmt: skip
+ENDS: Mapping[Edge, int] = {
+    Edge.FIRST_ROW: 0x40, Edge.LAST_ROW: 0x100, Edge.THIS_ROW: 0x400, Edge.BEFORE: 0x1000, Edge.AFTER: 0x4000,
+}  # fmt: skip
 FRAMED = frozenset(["first_value", "last_value", "nth_value"])
-EVERYTHING = "BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 
 
 def is_by_rows(window: Window) -> bool:
-    return window.frame is not None and window.frame.startswith("ROWS")
+    return window.frame is not None and window.frame.counts_rows
 
 
 def is_framed(name: str, window: Window) -> bool:
     """Whether breaking ties changes nothing about which rows the frame has."""
     if window.frame is None:
         return name == "first_value" or not window.order
-    from_start = name == "first_value" and "BETWEEN UNBOUNDED PRECEDING" in window.frame
-    return is_by_rows(window) or EVERYTHING in window.frame or from_start
+    from_start = name == "first_value" and window.frame.start.edge is Edge.FIRST_ROW
+    return is_by_rows(window) or window.frame.has_all_rows or from_start
 
 
 # -- functions of the place of a row
