@@ -18,7 +18,7 @@ set itself before measuring.
 PICTURES = {"growth": "![Time of a question against rows, people, groups, sums, partitions and sessions](growth.svg)\n"}
 
 
-def write_document() -> None:
+def document() -> str:
     """The pages of all results, each a section; those beside peers come last."""
     pages = sorted(RESULTS.glob("*.md"), key=lambda page: (page.stem == "peers", page.stem))
     sections = [HEAD]
@@ -27,7 +27,11 @@ def write_document() -> None:
             page.read_text().replace("# ", "## ", 1),
             *([PICTURES[page.stem]] if page.stem in PICTURES else []),
         ]
-    DOCUMENT.write_text("\n".join(sections))
+    return "\n".join(sections)
+
+
+def write_document() -> None:
+    DOCUMENT.write_text(document())
 
 
 if __name__ == "__main__":
