@@ -1,6 +1,7 @@
-"""Questions leave no memory behind: neither in the ledger worker, which serves all sessions, nor in a session.
+"""Questions leave no memory behind: neither in the workers, which serve all sessions, nor in a session.
 
-What PostgreSQL itself counts is compared, which no other process disturbs. The memory that the system shows for a
+What PostgreSQL itself counts is compared, which no other process disturbs. What Python has in use in a gate worker is
+counted in tests/database/gate/test_session_memory.py. The memory that the system shows for a
 ledger worker grows further: pages of shared buffers that no other process has looked at yet are counted as its own.
 """
 
@@ -17,7 +18,10 @@ from tests.databases import Connection
 WARM, QUESTIONS = 60, 200
 # of a question: less than any thing that could be kept of one
 MOST_BYTES = 16
-LEDGER = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'discreet ledger' AND datname = current_database()"
+WORKERS = """
+    SELECT backend_type, pid FROM pg_stat_activity
+    WHERE backend_type LIKE 'discreet%' AND datname = current_database() ORDER BY 1, 2
+"""
 
 
 def used_by(town: Town, admin: Connection, process: int) -> int:
@@ -36,17 +40,17 @@ def used_by(town: Town, admin: Connection, process: int) -> int:
     return int(found[-1])
 
 
-def test_charges_leave_nothing_in_the_ledger_worker_and_questions_nothing_in_the_session(
-    town: Town, admin: Connection
-) -> None:
+def test_questions_leave_nothing_in_the_workers_and_in_the_session(town: Town, admin: Connection) -> None:
     session = town.asker("plain SQL")
     for _ in range(WARM):
         ask(session, "plain SQL")
-    ((worker,),) = admin.execute(LEDGER).fetchall()
-    processes = {"ledger worker": int(str(worker)), "session": session.info.backend_pid}
+    workers = admin.execute(WORKERS).fetchall()
+    processes = {f"{name} {pid}": int(str(pid)) for name, pid in workers} | {"session": session.info.backend_pid}
     before = {name: used_by(town, admin, process) for name, process in processes.items()}
     for _ in range(QUESTIONS):
         ask(session, "plain SQL")
     grown = {name: used_by(town, admin, process) - before[name] for name, process in processes.items()}
+    print(grown)
     assert {name: n for name, n in grown.items() if n > MOST_BYTES * QUESTIONS} == {}
-    assert admin.execute(LEDGER).fetchall() == [(worker,)]
+    assert admin.execute(WORKERS).fetchall() == workers
+    assert {name for name, _ in workers} == {"discreet gate", "discreet ledger"}
