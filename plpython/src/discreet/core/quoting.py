@@ -8,6 +8,11 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def element(text: str) -> str:
+    """An element within the text of an array, and a name within the text of a label."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def literal(text: str) -> str:
     """Of one meaning, whatever standard_conforming_strings is."""
     quoted = "'" + text.replace("'", "''") + "'"

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameterError
+from discreet.core.quoting import element
 from discreet.mls.labels import FIRST_COMPARTMENT, NO_GROUPS, Lattice, dominates
 
 LONGEST = 4096
@@ -155,9 +156,7 @@ def to_accumulo(known: Lattice, bits: int) -> str:
 
 
 def quoted(name: str) -> str:
-    if PLAIN.fullmatch(name):
-        return name
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return name if PLAIN.fullmatch(name) else element(name)
 
 
 def from_oracle(known: Lattice, text: str) -> int:

@@ -23,7 +23,7 @@ from discreet.core.errors import (
     UndefinedObjectError,
     WrongObjectTypeError,
 )
-from discreet.core.quoting import identifier, literal
+from discreet.core.quoting import element, identifier, literal
 from discreet.core.syntax import Json
 from discreet.release.classes import Composition, Ints, with_null
 from discreet.release.hierarchy import plain
@@ -222,8 +222,7 @@ def misread(plpy: Plpy, type_name: str, texts: list[str]) -> str | None:
 
 def _array(texts: list[str]) -> str:
     """One literal: of a list of thousands PostgreSQL would make as many expressions."""
-    elements = ",".join('"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts)
-    return literal("{" + elements + "}") + "::pg_catalog.text[]"
+    return literal("{" + ",".join(map(element, texts)) + "}") + "::pg_catalog.text[]"
 
 
 def smallest_class(

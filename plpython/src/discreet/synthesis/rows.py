@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.quoting import element
 from discreet.core.syntax import Json
 from discreet.synthesis.model import Codes
 
@@ -27,17 +28,13 @@ def array(texts: Sequence[str]) -> str:
     return "{" + ",".join(texts) + "}"
 
 
-def quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def column(told: Mapping[str, Json], random: np.random.Generator) -> Column:
     """How a column is written, of which columns.as_json() has told."""
     return WRITERS[told["kind"]](told, random)
 
 
 def _category(told: Mapping[str, Json], random: np.random.Generator) -> Column:
-    texts = [quoted(text) for text in told["texts"]] + (["NULL"] if told["null"] else [])
+    texts = [element(text) for text in told["texts"]] + (["NULL"] if told["null"] else [])
 
     def written(codes: Codes | None, numbers: Numbers) -> list[str]:
         assert codes is not None
@@ -48,7 +45,7 @@ def _category(told: Mapping[str, Json], random: np.random.Generator) -> Column:
 
 def _dependent(told: Mapping[str, Json], random: np.random.Generator) -> Column:
     """`of`: the code of each code of the column that it follows from."""
-    texts = [quoted(text) for text in told["texts"]] + (["NULL"] if told["null"] else [])
+    texts = [element(text) for text in told["texts"]] + (["NULL"] if told["null"] else [])
     mapped = [texts[code] for code in told["of"]]
 
     def written(codes: Codes | None, numbers: Numbers) -> list[str]:
@@ -132,7 +129,7 @@ def _filler(told: Mapping[str, Json], random: np.random.Generator) -> Column:
         text = f"{before}{number}{after}"
         return text if length is None or len(text) <= length else in_letters(number)[-length:]
 
-    return lambda codes, numbers: [quoted(one(number)) for number in numbers.tolist()]
+    return lambda codes, numbers: [element(one(number)) for number in numbers.tolist()]
 
 
 def _key(told: Mapping[str, Json], random: np.random.Generator) -> Column:

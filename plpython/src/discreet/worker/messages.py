@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 
+from discreet.core.quoting import element
 from discreet.core.syntax import SqlValue
 
 LENGTH = struct.Struct("!i")
@@ -136,4 +137,4 @@ def _element(value: SqlValue) -> str:
     if isinstance(value, list | tuple):
         return str(parameter(value))
     text = parameter(value)
-    return "NULL" if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return "NULL" if text is None else element(text)
