@@ -38,15 +38,23 @@ COMMANDS = (
     "DROP SCHEMA others CASCADE",
 )
 
-# serializable transactions remember what they read under the mode SIReadLock
+# Serializable transactions remember what they read under the mode SIReadLock. Commands that name a function, a type or
+# a schema lock it as an object.
 LOCKS = """
-    SELECT DISTINCT c.relname, l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
-    WHERE l.pid = %s AND c.relnamespace = 'discreet'::regnamespace
+    SELECT c.relname::text, l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+    WHERE l.pid = %(pid)s AND c.relnamespace = 'discreet'::regnamespace
+    UNION
+    SELECT pg_describe_object(l.classid, l.objid, 0), l.mode FROM pg_locks l JOIN pg_depend d USING (classid, objid)
+    WHERE l.pid = %(pid)s AND d.deptype = 'e'
+      AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'discreet')
+    UNION
+    SELECT 'the schema', l.mode FROM pg_locks l
+    WHERE l.pid = %(pid)s AND l.classid = 'pg_namespace'::regclass AND l.objid = 'discreet'::regnamespace
 """
 
 
 def locks(watcher: Connection, session: Connection) -> list[Row]:
-    return watcher.execute(LOCKS, (session.info.backend_pid,)).fetchall()
+    return watcher.execute(LOCKS, {"pid": session.info.backend_pid}).fetchall()
 
 
 @pytest.mark.parametrize("isolation", ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"])
@@ -67,6 +75,22 @@ def test_the_locks_of_ddl_on_a_protected_table_are_seen(admin: Connection, datab
     session = database.connect(autocommit=False)
     session.execute("ALTER TABLE hr.person RENAME salary TO wage")
     assert ("_protected_column", "RowExclusiveLock") in locks(admin, session)
+
+
+def test_the_predicate_locks_of_a_reader_are_seen(admin: Connection, database: Database, person: str) -> None:
+    session = database.connect(autocommit=False)
+    session.execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE")
+    session.execute("SELECT count(*) FROM discreet._protected_column")
+    assert ("_protected_column", "SIReadLock") in locks(admin, session)
+
+
+def test_the_locks_of_a_function_and_of_the_schema_are_seen(admin: Connection, database: Database) -> None:
+    session = database.connect(autocommit=False)
+    session.execute("COMMENT ON FUNCTION discreet.version() IS 'looked at'")
+    session.execute("CREATE TABLE discreet.foreign_table (a int)")
+    found = {name for name, _ in locks(admin, session)}
+    assert {"function discreet.version()", "the schema"} <= found
+    session.rollback()
 
 
 def test_every_column_that_names_relations_is_watched(admin: Connection) -> None:
