@@ -56,9 +56,7 @@ FEATURES = {
     "hook": Feature("Statements of other sessions", hook.load, (hook.lookups,)),
     "local": Feature("Randomised responses", local.load, (local.estimators, local.responses)),
     "mls": Feature("Multilevel tables", mls.load, (mls.scans, mls.statements, mls.copy, mls.classifying, mls.keeping)),
-    "mls_versions": Feature(
-        "Multilevel tables with several versions", mls_versions.load, (mls_versions.reads, mls_versions.writes)
-    ),
+    "mls_versions": Feature("Multilevel tables with several versions", mls_versions.load, (mls_versions.levels,)),
     "people": Feature(
         "Many rows, people, groups and aggregates",
         people.load,

@@ -52,7 +52,7 @@ def load(subject: Subject) -> None:
 
 
 def scans(subject: Subject) -> Iterator[Line]:
-    for role, at_most in (("mls_high", 3.0), ("mls_low", 1.5)):
+    for role, at_most in (("mls_high", 2.0), ("mls_low", 1.5)):
         with subject.connect(role) as connection:
             native, discreet = alternate(
                 subject.repetitions,
@@ -76,9 +76,9 @@ def statements(subject: Subject) -> Iterator[Line]:
         return last[0]
 
     for name, statement, key, at_most in (
-        ("lookup by key", LOOKUP, known, 2.0),
-        ("INSERT", INSERT, fresh, 4.0),
-        ("UPDATE", UPDATE, known, 4.0),
+        ("lookup by key", LOOKUP, known, 1.5),
+        ("INSERT", INSERT, fresh, 2.5),
+        ("UPDATE", UPDATE, known, 2.5),
     ):
         with subject.connect("mls_low") as connection:
             native, discreet = alternate(
@@ -103,7 +103,7 @@ def copy(subject: Subject) -> Iterator[Line]:
 
     with subject.connect("mls_low") as connection:
         native, discreet = alternate(COPIES, into("mls_plain"), into("mls_multi"))
-    yield ratio(f"multilevel: COPY of {COPIED} rows", native, discreet, 6.0)
+    yield ratio(f"multilevel: COPY of {COPIED} rows", native, discreet, 2.5)
 
 
 def classifying(subject: Subject) -> Iterator[Line]:
