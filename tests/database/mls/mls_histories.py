@@ -48,6 +48,10 @@ class Statement:
     apply: Apply
     returning: bool
 
+    @property
+    def writes(self) -> bool:
+        return not self.sql.startswith("SELECT name")
+
 
 @dataclass(frozen=True)
 class Act:

@@ -1,8 +1,10 @@
-"""Two sessions at different labels whose transactions are interleaved statement by statement, and what the rules allow.
+"""Two sessions whose transactions are interleaved statement by statement, and what the rules allow.
 
 A session writes rows of its own label alone. So what a transaction sees is what was committed when the statement began
-or, in REPEATABLE READ, when the transaction did, with the rows of its own label as it has written them. Nobody waits
-for anybody. That leaves one outcome for each interleaving, and a wait is a failure.
+or, in REPEATABLE READ, when the transaction did, with the rows that it has written itself. Sessions at different labels
+never wait. That leaves one outcome for each interleaving, and a wait is a failure. Of two sessions at one label, one
+may wait for rows that the other one has written and not committed; its lock timeout then fails its transaction. It
+never writes such a row. These two use READ COMMITTED.
 """
 
 from __future__ import annotations
@@ -19,8 +21,16 @@ from tests.database.mls.subjects import Subjects
 from tests.databases import Connection
 
 STEPS = 24
+# the share of interleavings in which a transaction stays open to the end
+HELD = 0.4
 # nothing that is played takes as long
 LONGEST_WAIT = "20s"
+# of sessions at one label, of which one waits for the other
+SHORTEST_WAIT = "150ms"
+LOCK_TIMEOUT = "55P03"
+
+# a session: its label, and whether it is the second one there
+Actor = tuple[Label, bool]
 
 
 @dataclass(frozen=True)
@@ -30,15 +40,25 @@ class Step:
     subject: Label
     what: Statement | str
     trusted: bool = False
+    second: bool = False
+
+    @property
+    def actor(self) -> Actor:
+        return self.subject, self.second
 
 
 @dataclass
 class Transaction:
-    """`own`: the rows at the label of the session, by the number of their entity; `seen`: what was committed then."""
+    """own: the rows that it has written, by the number of their entity; seen: what was committed then."""
 
     own: dict[int, tuple[str, Label, Row]] = field(default_factory=dict)
     seen: Multilevel | None = None
     failed: bool = False
+    writes: bool = False
+
+
+class LostUpdateError(Exception):
+    """A session writes a row that another one has written and not committed."""
 
 
 class Interleaved:
@@ -46,7 +66,7 @@ class Interleaved:
 
     def __init__(self) -> None:
         self.committed = Multilevel()
-        self._open: dict[Label, Transaction] = {}
+        self._open: dict[Actor, Transaction] = {}
         self._last = 0
 
     def _with(self, basis: Multilevel, at: Label, transaction: Transaction) -> Multilevel:
@@ -61,21 +81,35 @@ class Interleaved:
             entity.rows[at] = deepcopy(row)
         return state
 
-    def begin(self, at: Label, repeatable: bool) -> None:
-        self._open[at] = Transaction(seen=self.committed.copy() if repeatable else None)
+    def begin(self, actor: Actor, repeatable: bool) -> None:
+        self._open[actor] = Transaction(seen=self.committed.copy() if repeatable else None)
 
-    def end(self, at: Label, commits: bool) -> None:
-        transaction = self._open.pop(at)
+    def end(self, actor: Actor, commits: bool) -> None:
+        transaction = self._open.pop(actor)
         if commits and not transaction.failed:
-            self.committed = self._with(self.committed, at, transaction)
+            self.committed = self._with(self.committed, actor[0], transaction)
 
-    def apply(self, at: Label, statement: Statement) -> tuple[int, list[Shown]] | None:
-        transaction = self._open.get(at)
+    def fail(self, actor: Actor) -> None:
+        """A statement fails, and with it the transaction around it."""
+        if actor in self._open:
+            self._open[actor].failed = True
+
+    def beside(self, actor: Actor) -> Transaction:
+        """What the other session at the label has written and not committed."""
+        other = self._open.get((actor[0], not actor[1]), Transaction())
+        return Transaction() if other.failed else other
+
+    def apply(self, actor: Actor, statement: Statement) -> tuple[int, list[Shown]] | None:
+        """What the statement tells; None if it is refused."""
+        at = actor[0]
+        transaction = self._open.get(actor)
         alone = transaction is None
         transaction = transaction or Transaction()
         if transaction.failed:
             return None
+        transaction.writes |= statement.writes
         state = self._with(transaction.seen or self.committed, at, transaction)
+        before = {number(entity): deepcopy(entity.rows.get(at)) for entity in state.entities}
         try:
             rows = statement.apply(state, at)
         except RefusedError:
@@ -85,7 +119,9 @@ class Interleaved:
             if number(entity) < 0:
                 self._last += 1
                 entity.__dict__["number"] = self._last
-            if at in entity.rows:
+            if at in entity.rows and entity.rows[at] != before.get(number(entity)):
+                if number(entity) in self.beside(actor).own:
+                    raise LostUpdateError
                 transaction.own[number(entity)] = (entity.key, entity.key_label, entity.rows[at])
         if alone:
             self.committed = self._with(self.committed, at, transaction)
@@ -97,30 +133,57 @@ def number(entity: Entity) -> int:
 
 
 class Scheduler:
-    """Draws interleavings, the same for the same seed."""
+    """Draws interleavings, the same for the same seed; at_one_label: of two sessions at the same label."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, at_one_label: bool = False) -> None:
         self._random = Random(seed)
         self._histories = Histories(seed, purges=0.3)
+        self._at_one_label = at_one_label
+
+    def _pair(self) -> list[Actor]:
+        if self._at_one_label:
+            at = self._random.choice(SUBJECTS)
+            return [(at, False), (at, True)]
+        return [(at, False) for at in self._random.sample(SUBJECTS, 2)]
 
     def draw(self) -> list[Step]:
-        pair = self._random.sample(SUBJECTS, 2)
+        if not self._at_one_label and self._random.random() < HELD:
+            return self._draw_held()
+        pair = self._pair()
+        begins = ["BEGIN"] if self._at_one_label else ["BEGIN", "BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ"]
         steps: list[Step] = []
-        open_at: set[Label] = set()
+        is_open: set[Actor] = set()
         for _ in range(STEPS):
-            at = self._random.choice(pair)
+            actor = self._random.choice(pair)
+            at, second = actor
             choice = self._random.random()
             if choice < 0.12:
                 steps.append(Step(TOP, PURGE, trusted=True))
-            elif at not in open_at and choice < 0.5:
-                open_at.add(at)
-                steps.append(Step(at, self._random.choice(["BEGIN", "BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ"])))
-            elif at in open_at and choice < 0.35:
-                open_at.discard(at)
-                steps.append(Step(at, "COMMIT" if self._random.random() < 0.75 else "ROLLBACK"))
+            elif actor not in is_open and choice < 0.5:
+                is_open.add(actor)
+                steps.append(Step(at, self._random.choice(begins), second=second))
+            elif actor in is_open and choice < 0.35:
+                is_open.discard(actor)
+                steps.append(Step(at, "COMMIT" if self._random.random() < 0.75 else "ROLLBACK", second=second))
             else:
-                steps.append(Step(at, self._histories.statement(at)))
-        return steps + [Step(at, "COMMIT") for at in sorted(open_at, key=lambda each: each.rank)]
+                steps.append(Step(at, self._histories.statement(at), second=second))
+        return steps + [Step(at, "COMMIT", second=second) for at, second in pair if (at, second) in is_open]
+
+    def _draw_held(self) -> list[Step]:
+        """A transaction stays open above, while a session below commits each of its statements, and purges run."""
+        low, high = self._random.choice([(low, high) for low in SUBJECTS for high in SUBJECTS if high.above(low)])
+        begun = self._random.randrange(2, STEPS // 3)
+        steps = [Step(low, self._histories.statement(low)) for _ in range(begun)]
+        steps.append(Step(high, "BEGIN"))
+        for _ in range(STEPS - begun):
+            if self._random.random() < 0.2:
+                steps.append(Step(TOP, PURGE, trusted=True))
+            else:
+                # an UPDATE is seldom refused, which would fail the transaction
+                is_low = self._random.random() < 0.7
+                statement = self._histories.statement(low) if is_low else self._histories.update(high)
+                steps.append(Step(low if is_low else high, statement))
+        return [*steps, Step(high, "COMMIT")]
 
 
 class Theatre:
@@ -130,7 +193,9 @@ class Theatre:
         self._admin = subjects.admin
         subjects.make_table(TABLE, "staff", ["run", "name"])
         self._admin.execute(change)
-        self._sessions = {observer: subjects.at(str(observer)) for observer in OBSERVERS}
+        self.waits = 0
+        self._sessions: dict[Actor, Connection] = {(at, False): subjects.at(str(at)) for at in OBSERVERS}
+        self._sessions |= {(at, True): subjects.another(str(at)) for at in SUBJECTS}
         self._officer = subjects.trusted(str(TOP))
         for session in (*self._sessions.values(), self._officer):
             session.execute(f"SET lock_timeout = '{longest_wait}'")
@@ -141,7 +206,7 @@ class Theatre:
         rules = Interleaved()
         found = None
         for step in steps:
-            session = self._officer if step.trusted else self._sessions[step.subject]
+            session = self._officer if step.trusted else self._sessions[step.actor]
             found = found or self._deviation_of(rules, session, step)
             if found is not None:
                 break
@@ -149,7 +214,8 @@ class Theatre:
             session.rollback() if session.info.transaction_status else None
         if found is not None:
             return found
-        for observer, session in self._sessions.items():
+        for observer in OBSERVERS:
+            session = self._sessions[observer, False]
             seen = sorted(session.execute(f"SELECT {READ} FROM staff WHERE run = 0").fetchall(), key=repr)
             expected = sorted((each.shown for each in rules.committed.rows(observer)), key=repr)
             if seen != expected:
@@ -164,19 +230,26 @@ class Theatre:
             if what.startswith("BEGIN"):
                 # the snapshot is that of the first statement
                 session.execute("SELECT 1")
-                rules.begin(step.subject, repeatable="REPEATABLE" in what)
+                rules.begin(step.actor, repeatable="REPEATABLE" in what)
             else:
-                rules.end(step.subject, commits=what == "COMMIT" and not failed)
+                rules.end(step.actor, commits=what == "COMMIT" and not failed)
             return None
         try:
             cursor = session.execute(what.sql, [0 if value == RUN else value for value in what.values])
             told = (cursor.rowcount, sorted(cursor.fetchall() if cursor.description else [], key=repr))
         except psycopg.Error as error:
-            if error.sqlstate in ("55P03", "40P01", "40001"):
+            if error.sqlstate == LOCK_TIMEOUT and what.writes and rules.beside(step.actor).writes:
+                self.waits += 1
+                rules.fail(step.actor)
+                return None
+            if error.sqlstate in (LOCK_TIMEOUT, "40P01", "40001"):
                 return f"{step.subject} waits, or must try again: {what.sql} {what.values}: {refusal(error)}"
             told = refusal(error)  # type: ignore[assignment]
         # nobody notices a purge, so the rules know none
-        expected = (1, [("true",)]) if step.trusted else rules.apply(step.subject, what)
+        try:
+            expected = (1, [("true",)]) if step.trusted else rules.apply(step.actor, what)
+        except LostUpdateError:
+            return f"{step.subject} writes a row that another session is writing: {what.sql} {what.values}"
         if as_expected(told) != expected:
             return f"{step.subject}: {what.sql} {what.values}: told {told}, expected {expected}"
         return None
