@@ -27,7 +27,7 @@ TABLES = f"""
         SELECT n AS person, n % {GROUPS} AS known, n % {MANY_GROUPS} AS place,
                {", ".join(f"(random() * 1000)::int AS a{n}" for n in range(AGGREGATES))}
         FROM generate_series(1, {{rows}}) n;
-    ALTER TABLE answer ADD PRIMARY KEY (person);
+    ALTER TABLE answer ADD PRIMARY KEY (person), ALTER known SET NOT NULL;
     VACUUM (ANALYZE) stay, call, answer;
     SELECT discreet.create_dataset('{{dataset}}', 1000, 0.1);
     SELECT discreet.protect('stay', 'person', '{{dataset}}', max_groups => 20, max_rows => 5);

@@ -188,10 +188,19 @@ def test_what_is_merged_split_and_written_to_a_file_is_the_same(
     assert visits.totals(one_pass) == expected
     visits.connection.execute("SET discreet.people_memory = '64kB'")
     assert visits.totals(one_pass) == expected
+    # a worker has no file that its leader could read: the rows are read again by one process
+    visits.connection.execute(
+        "ANALYZE visit; SET max_parallel_workers_per_gather = 2; SET parallel_leader_participation = off;"
+        "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0"
+    )
+    alone = one_pass.replace("discreet._people(", "discreet._people_alone(")
+    assert "Partial Aggregate" not in str(visits.connection.execute(f"EXPLAIN {alone}".encode()).fetchall())
+    assert visits.totals(alone) == expected
     # it was written to a file
-    visits.connection.execute("SET temp_file_limit = 0")
-    with pytest.raises(psycopg.errors.ProgramLimitExceeded, match="more memory than"):
-        visits.totals(one_pass)
+    visits.connection.execute("SET max_parallel_workers_per_gather = 0; SET temp_file_limit = 0")
+    for way in (one_pass, alone):
+        with pytest.raises(psycopg.errors.ProgramLimitExceeded, match="more memory than"):
+            visits.totals(way)
 
 
 @pytest.mark.parametrize("leader", ["on", "off"])
