@@ -108,6 +108,50 @@ class Superset:
             self.datasets[table] = self("POST", "/api/v1/dataset/", made)["id"]
         return tables
 
+    def add_dashboard(self, title: str, charts: list[int]) -> int:
+        """The charts in one row, and a native filter for each of FILTERS, which concerns the charts of its table."""
+        named = {f"CHART-{number}": number for number in charts}
+        position: dict[str, Any] = {
+            "DASHBOARD_VERSION_KEY": "v2",
+            "ROOT_ID": {"id": "ROOT_ID", "type": "ROOT", "children": ["GRID_ID"]},
+            "GRID_ID": {"id": "GRID_ID", "type": "GRID", "children": ["ROW-1"], "parents": ["ROOT_ID"]},
+            "ROW-1": {"id": "ROW-1", "type": "ROW", "children": list(named), "parents": ["ROOT_ID", "GRID_ID"]},
+        } | {
+            name: {"id": name, "type": "CHART", "children": [], "parents": ["ROOT_ID", "GRID_ID", "ROW-1"],
+                   "meta": {"chartId": number, "width": 2, "height": 50}}
+            for name, number in named.items()
+        }  # fmt: skip
+        filters = [
+            {"id": f"NATIVE_FILTER-{column}", "name": column, "type": "NATIVE_FILTER", "filterType": "filter_select",
+             "targets": [{"datasetId": self.datasets[table], "column": {"name": column}}], "cascadeParentIds": [],
+             "scope": {"rootPath": ["ROOT_ID"], "excluded": []}, "defaultDataMask": {}, "controlValues": {}}
+            for column, (table, _) in FILTERS.items()
+        ]  # fmt: skip
+        number = int(self("POST", "/api/v1/dashboard/", {
+            "dashboard_title": title, "published": True, "position_json": json.dumps(position),
+            "json_metadata": json.dumps({"native_filter_configuration": filters}),
+        })["id"])  # fmt: skip
+        for chart in charts:
+            self("PUT", f"/api/v1/chart/{chart}", {"dashboards": [number]})
+        return number
+
+    def parts(self, dashboard: int) -> tuple[dict[str, tuple[str, str]], dict[str, int]]:
+        """Of a dashboard: its native filters, each with table and column; its charts by their names."""
+        about = self("GET", f"/api/v1/dashboard/{dashboard}")["result"]
+        tables = {number: table for table, number in self.datasets.items()}
+        filters = {}
+        for each in json.loads(about["json_metadata"])["native_filter_configuration"]:
+            (target,) = each["targets"]
+            filters[each["name"]] = tables[target["datasetId"]], target["column"]["name"]
+        charts = self("GET", f"/api/v1/dashboard/{dashboard}/charts")["result"]
+        return filters, {each["slice_name"]: each["id"] for each in sorted(charts, key=lambda chart: int(chart["id"]))}
+
+    def chart(self, number: int) -> tuple[str, dict[str, Any]]:
+        """The table and the query of a chart, as they were saved."""
+        about = self("GET", f"/api/v1/chart/{number}")["result"]
+        saved = json.loads(about["query_context"])
+        return saved["table"], saved["query"]
+
     def rows(self, table: str, query: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
         """The data of a chart, by the database: never from Superset's own cache."""
         body = {
@@ -156,19 +200,27 @@ def test_a_dashboard_costs_its_charts_once(shop: Office, superset: Superset) -> 
     charts = [
         superset("POST", "/api/v1/chart/", {
             "slice_name": kind, "viz_type": kind, "datasource_id": superset.datasets[table], "datasource_type": "table",
-            "query_context": json.dumps(query),
+            "query_context": json.dumps({"table": table, "query": query}),
         })["id"]
         for kind, (table, query) in CHARTS.items()
     ]  # fmt: skip
-    assert superset("POST", "/api/v1/dashboard/", {"dashboard_title": "Store", "published": True})["id"]
-    assert len(charts) == 5
+    dashboard = superset.add_dashboard("Store", charts)
     looking = shop.questions()
     assert looking == 0
 
     def opened(**more: Any) -> list[list[dict[str, Any]]]:
-        for table, query in FILTERS.values():
-            assert len(superset.rows(table, query)) in (2, 3)
-        return [superset.rows(table, query, **more) for table, query in CHARTS.values()]
+        """As its page does: the filters of the dashboard list their values, then its charts ask."""
+        filters, shown = superset.parts(dashboard)
+        assert set(filters) == set(FILTERS)
+        assert shown == dict(zip(CHARTS, charts, strict=True))
+        for table, column in filters.values():
+            assert len(superset.rows(table, FILTERS[column][1])) in (2, 3)
+        found = []
+        for kind, number in shown.items():
+            table, query = superset.chart(number)
+            assert (table, query) == CHARTS[kind]
+            found.append(superset.rows(table, query, **more))
+        return found
 
     first_answers = opened()
     assert all(first_answers)
@@ -197,5 +249,5 @@ def test_a_dashboard_costs_its_charts_once(shop: Office, superset: Superset) -> 
         "result_type": "samples",
     })  # fmt: skip
     assert "singles out a person" in str(refused)
-    what = "datasets, a dashboard of five charts with filters"
+    what = "datasets, a dashboard of five charts and three filters"
     told("Superset", what, looking, first, again, "samples, drill to detail")
