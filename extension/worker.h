@@ -46,6 +46,7 @@ typedef struct Slot
 	int			taken_by;		/* the worker that works on the message */
 	int			keeper;			/* the gate worker that holds the state of the conversation */
 	Oid			database;
+	Oid			role;			/* the session user */
 	uint64		conversation;
 	uint64		ticket;			/* order of messages */
 	TimestampTz sent_at;
@@ -81,6 +82,19 @@ typedef struct Worker
 	int			conversations;	/* whose state it keeps */
 } Worker;
 
+/* What gate workers have done for a role in a database, whatever its sessions are. */
+typedef struct Service
+{
+	Oid			role;
+	Oid			database;
+	uint64		at;				/* when a message of it was taken, in the order of messages */
+	TimestampTz taken_at;		/* the same, by the clock */
+	TimestampTz slow_until;		/* its steps take long */
+} Service;
+
+/* as many roles take turns; of more, those that were served long ago are forgotten */
+#define MOST_SERVED 64
+
 typedef struct Shared
 {
 	LWLock	   *lock;
@@ -90,6 +104,7 @@ typedef struct Shared
 	uint64		tickets;
 	Oid			vacated;		/* a database that a command wants for itself: until then no worker is started there */
 	TimestampTz vacated_until;
+	Service		served[MOST_SERVED];
 	Slot	   *slots;
 	Worker	   *workers;
 	char	   *messages;
@@ -117,6 +132,7 @@ extern Latch *latch_of_worker(const Slot *slot);
 extern void return_slot(Slot *slot);
 extern void dismiss_workers(Oid database, bool wait);
 extern Slot *next_slot(int self, bool *begun);
+extern void note_step(Oid role, Oid database, TimestampTz begun);
 extern void look_at_databases(Node *statement);
 
 /* worker_prices.c: the price of one charge, in JSON; charges of one payer can be made together */

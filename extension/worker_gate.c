@@ -297,6 +297,7 @@ work_for_gate(int self)
 		if (slot != NULL)
 		{
 			Code		code;
+			Oid			role = slot->role;	/* the slot may be another's after the step */
 
 			SetCurrentStatementStartTimestamp();
 			pgstat_report_activity(STATE_RUNNING, NULL);
@@ -312,6 +313,7 @@ work_for_gate(int self)
 				return;
 			}
 			serve(slot, code.function);
+			note_step(role, MyDatabaseId, GetCurrentStatementStartTimestamp());
 			steps++;
 			idle_since = GetCurrentTimestamp();
 			continue;

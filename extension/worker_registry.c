@@ -29,6 +29,11 @@
 #define DISMISSAL_TIMEOUT_MS 10000
 /* how long a command that has waited for workers to leave finds none that sessions have started again */
 #define VACANCY_MS 1000
+/* after a step that takes longer, the role's conversations begin with one worker, for so many times as long as the step took, */
+#define SLOW_STEP_MS 1000
+#define SLOW_TIMES 10
+/* as long as another role has asked within that time */
+#define LATELY_MS (60 * 1000)
 
 int			gate_workers = 2;
 
@@ -217,6 +222,84 @@ need_worker(WorkerKind kind)
 							  "An administrator raises max_worker_processes, and restarts the server.");
 }
 
+/* ---- turns of roles */
+
+/* Under the lock: what was done for a role; NULL where that is not known. */
+static Service *
+service_of(Oid role, Oid database)
+{
+	for (int n = 0; n < MOST_SERVED; n++)
+		if (shared->served[n].role == role && shared->served[n].database == database)
+			return &shared->served[n];
+	return NULL;
+}
+
+/* Under the lock: the same; the role whose turn was longest ago is forgotten for a new one. */
+static Service *
+service_for(Oid role, Oid database)
+{
+	Service    *service = service_of(role, database);
+
+	if (service != NULL)
+		return service;
+	service = &shared->served[0];
+	for (int n = 1; n < MOST_SERVED; n++)
+		if (shared->served[n].at < service->at)
+			service = &shared->served[n];
+	*service = (Service) {role, database};
+	return service;
+}
+
+/* A gate worker has ended a step for a role. */
+void
+note_step(Oid role, Oid database, TimestampTz begun)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (!TimestampDifferenceExceeds(begun, now, SLOW_STEP_MS))
+		return;
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	service_for(role, database)->slow_until = now + (now - begun) * SLOW_TIMES;
+	LWLockRelease(shared->lock);
+}
+
+/* Under the lock: whether the steps of a role take long, and others have asked lately. */
+static bool
+is_in_the_way(const Service *service)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (service == NULL || service->slow_until < now)
+		return false;
+	for (int n = 0; n < MOST_SERVED; n++)
+		if (shared->served[n].database == service->database && shared->served[n].role != service->role &&
+			!TimestampDifferenceExceeds(shared->served[n].taken_at, now, LATELY_MS))
+			return true;
+	return false;
+}
+
+/*
+ * Under the lock: whether another gate worker begins the conversations of a role that is in the way of others: the first of those
+ * that have one.
+ */
+static bool
+begins_elsewhere(const Slot *slot, const Service *service, int self)
+{
+	if (!is_in_the_way(service))
+		return false;
+	for (int n = 0; n < shared->slot_count; n++)
+	{
+		const Slot *other = &shared->slots[n];
+
+		if (other->turn != TURN_OF_NOBODY && other->role == slot->role && other->database == slot->database &&
+			other->keeper != NO_WORKER && other->keeper < self && !shared->workers[other->keeper].dismissed)
+			return true;
+	}
+	return false;
+}
+
+/* ---- waking */
+
 /*
  * Under the lock: the latch of the worker that is to take the message of a slot. A conversation that begins goes to the first
  * worker that is idle, so that one of them stays warm; busy ones look for more before they sleep.
@@ -234,6 +317,8 @@ latch_of_worker(const Slot *slot)
 			continue;
 		if (kind == GATE_WORKER && (slot->keeper != NO_WORKER ? slot->keeper != n : worker->state != IDLE || worker->dismissed))
 			continue;
+		if (kind == GATE_WORKER && slot->keeper == NO_WORKER && begins_elsewhere(slot, service_of(slot->role, slot->database), n))
+			continue;
 		return worker->latch;
 	}
 	return NULL;
@@ -241,19 +326,27 @@ latch_of_worker(const Slot *slot)
 
 /* ---- working */
 
-/* The oldest message for a worker, which takes it, and whether it knows the conversation; NULL where there is none. */
+/*
+ * The next message for a worker, which takes it, and whether it knows the conversation; NULL where there is none. Messages to the
+ * ledger are taken in their order. Roles take turns at gate workers: the next is that of the role that was served longest ago,
+ * and of its messages the oldest. So a role with many sessions gets no more than another with one, and a role whose steps take
+ * long leaves workers to others.
+ */
 Slot *
 next_slot(int self, bool *begun)
 {
 	Worker	   *worker = &shared->workers[self];
 	Turn		turn = worker->kind == GATE_WORKER ? TURN_OF_GATE : TURN_OF_LEDGER;
-	Slot	   *oldest = NULL;
+	Slot	   *next = NULL;
+	uint64		next_served = 0;
 	WorkerState state;
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	for (int n = 0; n < shared->slot_count; n++)
 	{
 		Slot	   *slot = &shared->slots[n];
+		Service    *service = NULL;
+		uint64		served = 0;
 
 		if (slot->turn != turn || slot->taken_by != NO_WORKER || slot->database != worker->database ||
 			(slot->lost && !slot->abandoned))
@@ -261,27 +354,43 @@ next_slot(int self, bool *begun)
 		/* a conversation stays with the worker that knows it; a worker that is to leave takes no other message */
 		if (slot->keeper != self && (worker->dismissed || (turn == TURN_OF_GATE && slot->keeper != NO_WORKER)))
 			continue;
-		if (oldest == NULL || slot->ticket < oldest->ticket)
-			oldest = slot;
-	}
-	if (oldest != NULL)
-	{
-		*begun = oldest->keeper == self;
-		oldest->taken_by = self;
-		if (turn == TURN_OF_GATE && oldest->keeper == NO_WORKER)
+		if (turn == TURN_OF_GATE)
 		{
-			oldest->keeper = self;
+			service = service_of(slot->role, slot->database);
+			served = service == NULL ? 0 : service->at;
+		}
+		if (next != NULL && (served > next_served || (served == next_served && slot->ticket > next->ticket)))
+			continue;
+		if (slot->keeper == NO_WORKER && begins_elsewhere(slot, service, self))
+			continue;
+		next = slot;
+		next_served = served;
+	}
+	if (next != NULL)
+	{
+		*begun = next->keeper == self;
+		next->taken_by = self;
+		if (turn == TURN_OF_GATE)
+		{
+			Service    *service = service_for(next->role, next->database);
+
+			service->at = ++shared->tickets;
+			service->taken_at = GetCurrentTimestamp();
+		}
+		if (turn == TURN_OF_GATE && next->keeper == NO_WORKER)
+		{
+			next->keeper = self;
 			worker->conversations++;
 		}
 	}
-	state = oldest == NULL ? IDLE : WORKING;
+	state = next == NULL ? IDLE : WORKING;
 	if (worker->state != state)
 	{
 		worker->state = state;
 		worker->since = GetCurrentTimestamp();
 	}
 	LWLockRelease(shared->lock);
-	return oldest;
+	return next;
 }
 
 /* Whatever ends a worker: what it had is lost, and its place is free. */

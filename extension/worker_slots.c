@@ -353,6 +353,7 @@ take_slot(void)
 		slot->turn = TURN_OF_SESSION;
 		slot->taken_by = slot->keeper = NO_WORKER;
 		slot->database = MyDatabaseId;
+		slot->role = GetSessionUserId();
 		slot->conversation = ++shared->conversations;
 		slot->latch = MyLatch;
 		slot->large = DSM_HANDLE_INVALID;
