@@ -964,3 +964,7 @@ SELECT sum(regexp_instr(zip, '^02139$')) FROM census.voter WHERE dob = '1950-01-
 SELECT count(*) FROM census.voter WHERE (regexp_match(zip, '(.*)'))[1] = '02139' AND dob = '1950-01-01' AND gender = 'F';
 -- DP002: comparing the columns dob, gender, zip
 SELECT count(*) FROM census.voter WHERE (regexp_split_to_array(zip, 'x'))[1] = '02139' AND dob = '1950-01-01' AND gender = 'F';
+-- DP001: function jsonb_object_keys()
+SELECT jsonb_object_keys('{"a": 1}'), count(*) FROM hr.employee GROUP BY 1;
+-- DP001: there is no column tag
+SELECT count(*) FROM (SELECT id, unnest(ARRAY['a', 'b']) AS tag FROM hr.employee WHERE tag = 'a') x;

@@ -290,3 +290,17 @@ SELECT avg(least(greatest(cardinality(tags), 0), 3)) FROM lab.person;
 SELECT count(*) FROM lab.person WHERE array_length(tags, 1) = 2;
 SELECT avg(cbrt(weight)) FROM lab.person;
 SELECT city, avg(cbrt(height - 100)) FROM lab.person GROUP BY city ORDER BY city;
+
+-- ===== elements in the select list of a subquery
+
+SELECT tag, count(*) FROM (SELECT id, unnest(tags) AS tag FROM lab.person) x GROUP BY tag ORDER BY tag;
+SELECT tag, count(DISTINCT id) FROM (SELECT id, city, unnest(tags) AS tag FROM lab.person WHERE age > 30) x
+WHERE city = 'Faro' GROUP BY tag ORDER BY tag;
+SELECT geo, count(*) FROM (SELECT id, jsonb_array_elements_text(info -> 'geo') AS geo FROM lab.person) x GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM (SELECT id, jsonb_object_keys(info) AS key FROM lab.person) x WHERE key = 'plan';
+SELECT count(*) FROM (SELECT DISTINCT id, unnest(tags) AS tag FROM lab.person) x;
+
+-- ===== windows over rows with columns that have no order
+
+SELECT count(*) FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY joined) AS n FROM lab.person) x WHERE n = 1;
+SELECT city, count(*) FROM (SELECT DISTINCT ON (id) * FROM lab.person ORDER BY id, joined) x GROUP BY city ORDER BY city;

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from pglast import ast
 
 from discreet.core.syntax import Node
 from discreet.gate.expressions import function_name
 from discreet.gate.names import Named, Source, column_value
+from discreet.gate.parse import nodes
 from discreet.gate.refusal import refuse
 from discreet.gate.schema import NUMBERS, TIMES, Column, Family, Relation
 from discreet.gate.texts import is_array
@@ -42,6 +45,40 @@ def elements(node: ast.RangeFunction, place: int, before: RowExpressions, most: 
 
 
 NOWHERE = Relation("", "", {})
+ALIAS, ELEMENT = "discreet elements", "discreet element"
+
+
+def with_elements_in_from(select: ast.SelectStmt) -> ast.SelectStmt:
+    """SELECT unnest(a) FROM t as SELECT e FROM t, LATERAL unnest(a) AS e: PostgreSQL gives the same rows.
+
+    That is so for one such function, which stands alone in the list of a SELECT that neither groups, nor sorts, nor has
+    windows, and whose FROM is one item. Others stay as they are, and are refused as functions of a row.
+    """
+    found = [target for target in select.targetList or () if is_of_elements(target.val)]
+    plain = not (select.groupClause or select.havingClause or select.sortClause or select.windowClause)
+    windows = any(isinstance(node, ast.FuncCall) and node.over is not None for node in nodes(select.targetList))
+    if len(found) != 1 or not plain or windows or len(select.fromClause or ()) != 1:
+        return select
+    (target,) = found
+    name = target.name or function_name(target.val)
+    row = ast.RangeFunction(
+        lateral=True, ordinality=False, is_rowsfrom=False, functions=((target.val, None),),
+        alias=ast.Alias(aliasname=ALIAS, colnames=(ast.String(sval=ELEMENT),)),
+    )  # fmt: skip
+    column = ast.ColumnRef(fields=(ast.String(sval=ALIAS), ast.String(sval=ELEMENT)), location=target.location)
+    changed = copy(select)
+    changed.targetList = tuple(
+        ast.ResTarget(name=name, val=column, location=each.location) if each is target else each
+        for each in select.targetList
+    )
+    changed.fromClause = (*select.fromClause, row)
+    return changed
+
+
+def is_of_elements(node: Node) -> bool:
+    if not isinstance(node, ast.FuncCall) or node.over is not None or node.agg_order or node.agg_filter:
+        return False
+    return [part.sval for part in node.funcname][-1] in ("unnest", *TYPES)
 
 
 def called(node: ast.RangeFunction) -> ast.FuncCall:

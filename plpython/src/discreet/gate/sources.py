@@ -23,7 +23,7 @@ from discreet.gate.clauses import (
     with_names,
     with_queries,
 )  # fmt: skip
-from discreet.gate.elements import MOST_ELEMENTS, elements
+from discreet.gate.elements import MOST_ELEMENTS, elements, with_elements_in_from
 from discreet.gate.expressions import Expressions
 from discreet.gate.given import is_given, rows_of_function, values
 from discreet.gate.joins import aliased, followed, link, merged, null_extended, shared_columns, using
@@ -346,6 +346,7 @@ class Sources:
         if select.valuesLists:
             select = as_select(select)
         refuse_beyond_rows(select)
+        select = with_elements_in_from(select)
         if select.op != enums.SetOperation.SETOP_NONE:
             return self.union(select, queries, around)
         source, conditions = self.rows(select, queries, around)

@@ -23,6 +23,7 @@ from discreet.gate.parse import nodes
 from discreet.gate.printer import VARIANCES
 from discreet.gate.refusal import refuse, refuse_tracker
 from discreet.gate.schema import NUMBERS, TIMES, Family
+from discreet.gate.texts import ELEMENTS, JSON
 from discreet.gate.tree import (
     BLANK_PADDED,
     BOOLEAN,
@@ -56,6 +57,8 @@ BIGINT = Type(Family.INT, "bigint")
 DOUBLE = Type(Family.FLOAT)
 SPREADS = VARIANCES | {"stddev", "stddev_samp", "stddev_pop"}
 WITHIN = SPREADS | {"count", "sum", "avg", "min", "max", "bool_and", "bool_or", "every"}
+# different values of these types are written differently
+SHOWN_APART = JSON | ELEMENTS.keys() | {"interval"}
 # equal values of these types are written alike, and they have an order that is built in
 ORDERED_TYPES = frozenset(
     ["uuid", "inet", "cidr", "macaddr", "macaddr8", "time without time zone", "time with time zone", "bytea", "money"]
@@ -355,9 +358,17 @@ def columns_used(listed: Node, scope: Names, source: Source) -> tuple[Expression
                 found[named.columns[column]] = None
         elif isinstance(node, ast.ColumnRef):
             found |= {value: None for named in source.names for value in named.columns.values()}
-    for value in found:
+    ties = [shown(value) for value in found if value != source.unit]
+    for value in ties:
         refuse_unordered(value, listed[0] if listed else None)
-    return tuple(value for value in found if value != source.unit)
+    return tuple(ties)
+
+
+def shown(value: Expression) -> Expression:
+    """What tells values of a built-in type without an order apart: their texts, of which no two values have one."""
+    if value.family is Family.OTHER and value.type.name in SHOWN_APART:
+        return Conversion(value, "text", type=Type(Family.TEXT))
+    return value
 
 
 # -- aggregates
