@@ -19,6 +19,7 @@ SELECT corr(DISTINCT salary, salary) FROM hr.employee;
 SELECT bool_or(smoker, smoker) FROM lab.person;
 SELECT bool_or(DISTINCT smoker) FROM lab.person;
 SELECT avg(DISTINCT salary) FROM hr.employee;
+SELECT median(salary) FROM hr.employee;
 -- ===== arithmetic and casts
 SELECT sum((salary * 1e30)::bigint) FROM hr.employee;
 SELECT count(*) FROM lab.person WHERE (ARRAY[city])::text[] IS NULL;

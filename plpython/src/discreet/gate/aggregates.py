@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from pglast import ast
 
+from discreet.core.printing import printed
 from discreet.core.syntax import Node
 from discreet.dp.grid import Grid
 from discreet.dp.quantile import Side
@@ -15,6 +16,7 @@ from discreet.gate import pairs
 from discreet.gate.bins import EqualBins, ValueBins
 from discreet.gate.bounds import asked_bounds, asked_epsilon, common_type, constant
 from discreet.gate.expressions import Expressions, function_name
+from discreet.gate.functions import FUNCTIONS
 from discreet.gate.intervals import Interval
 from discreet.gate.loose import is_loose
 from discreet.gate.measurements import (
@@ -388,6 +390,49 @@ def refuse_showing(node: Node) -> None:
     name = str(node.funcname[-1].sval)
     if name in REFUSED:
         refuse(f"{name}() {REFUSED[name]}", node, "GROUP BY the value and count; combine the groups around the answer.")
+
+
+# what other databases call an aggregate, and what to type here
+INSTEAD = {
+    **dict.fromkeys(("median",), "percentile_cont(0.5) WITHIN GROUP (ORDER BY {})"),
+    **dict.fromkeys(
+        ("percentile", "quantile", "approx_percentile", "percentile_approx"),
+        "percentile_cont(0.9) WITHIN GROUP (ORDER BY {})",
+    ),
+    **dict.fromkeys(("approx_count_distinct", "approx_distinct", "count_distinct"), "count(DISTINCT {})"),
+    **dict.fromkeys(("mean", "average"), "avg({})"),
+    **dict.fromkeys(("std", "stdev"), "stddev({})"),
+    **dict.fromkeys(("first", "last", "any_value"), "min({}) or max({})"),
+    **dict.fromkeys(("countif", "count_if"), "count(*) FILTER (WHERE {})"),
+}
+USUAL = "count(*), sum({0}), avg({0}), min({0}), max({0}), or percentile_cont(0.5) WITHIN GROUP (ORDER BY {0})"
+
+
+def refuse_unknown_aggregate(node: Node, harmless: frozenset[str], is_of_rows: Callable[[ast.ColumnRef], bool]) -> None:
+    """Refuses a function of columns of people that is not known: what is over rows would be an aggregate."""
+    if not isinstance(node, ast.FuncCall) or node.over is not None or len(node.funcname) != 1 or not node.args:
+        return
+    name = str(node.funcname[-1].sval)
+    if name in harmless or name in FUNCTIONS or name.startswith("dp_") or not any(map(is_of_rows, row_columns(node))):
+        return
+    value = printed(node.args[0])
+    refuse(
+        f"{name}() is not an aggregate of questions about protected tables",
+        node,
+        f"Write {INSTEAD.get(name, USUAL).replace('{}', value).replace('{0}', value)}.",
+    )
+
+
+def row_columns(node: Node) -> Iterator[ast.ColumnRef]:
+    """The columns below a node that are in no aggregate."""
+    if isinstance(node, ast.ColumnRef):
+        yield node
+    elif isinstance(node, tuple | list):
+        for part in node:
+            yield from row_columns(part)
+    elif isinstance(node, ast.Node) and not is_aggregate(node) and not isinstance(node, ast.SubLink):
+        for slot in node:
+            yield from row_columns(getattr(node, slot))
 
 
 AGGREGATES: dict[str, AggregateRule] = {

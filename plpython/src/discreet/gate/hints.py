@@ -103,6 +103,7 @@ HINTS = tuple(
          "Write it without a schema, or with discreet: dp_sum(value, lower, upper)."),
         (r"function .* around the answer",
          "Built-in functions that change nothing can stand around the answer in discreet.query(); in plain SQL, any."),
+        (r"function (?:median|percentile|quantile)\(\)", "Write percentile_cont(0.5) WITHIN GROUP (ORDER BY value)."),
         (r"function ", f"Compare or group by the column itself, or {AROUND}"),
         (r"an? operator|operator ",
          "Understood are = <> < > <= >=, + - * / % ^, ||, LIKE, ~, IN, BETWEEN, AND, OR, NOT."),

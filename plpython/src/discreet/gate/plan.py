@@ -27,7 +27,7 @@ from discreet.gate.post import SET, tells_set
 from discreet.gate.presence import counts_everybody, of_everybody
 from discreet.gate.propagation import Dependence, NumberType, released_aggregate, released_key
 from discreet.gate.question import Answered, Context, Question, aggregate_calls, shaped
-from discreet.gate.refusal import refuse
+from discreet.gate.refusal import refuse, refusing_at
 from discreet.gate.sampling import Sampled
 from discreet.gate.scans import charged_rows
 from discreet.gate.schema import Relation, Schema
@@ -326,7 +326,10 @@ def judged(question: Question, aggregates: list[Aggregate]) -> tuple[str, ...]:
     by_keys = all_comparisons(keys)
     sets = question.grouping.sets
     groups = [by_keys | {Comparison(trace(keys[place]).items) for place in places} for places in sets]
-    refuse_trackers(met, groups, question.tables)
+    select = question.select
+    in_where = select.whereClause is not None and not select.groupClause and set(met) == {compared}
+    with refusing_at(select.whereClause if in_where else select):
+        refuse_trackers(met, groups, question.tables)
     parts = [part for aggregate in aggregates for part in parts_of(aggregate)]
     refuse_partial([*question.conditions, *keys, *parts], source.rows)
     refuse_strangers([*question.conditions, *keys, *parts, *expressions_of(source.rows)], source.people)

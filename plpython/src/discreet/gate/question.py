@@ -14,7 +14,7 @@ from pglast import ast, enums
 
 from discreet.core.errors import DiscreetError
 from discreet.core.syntax import Node
-from discreet.gate.aggregates import fractions_of, is_aggregate, refuse_showing
+from discreet.gate.aggregates import fractions_of, is_aggregate, refuse_showing, refuse_unknown_aggregate
 from discreet.gate.answer import answer_sql
 from discreet.gate.clauses import WithQueries, is_star, with_names, with_queries
 from discreet.gate.expressions import Expressions
@@ -91,7 +91,14 @@ class Question:
                 return measured_column(f"a{number_of(node)}")
             if isinstance(node, ast.GroupingFunc):
                 return grouping_mask([key_position(arg, expressions, self.grouping) for arg in node.args], sets)
-            return key_column(node, expressions, self.grouping)
+            column = key_column(node, expressions, self.grouping)
+            if column is None:
+                refuse_unknown_aggregate(node, self.context.harmless, is_no_key)
+            return column
+
+        def is_no_key(column: ast.ColumnRef) -> bool:
+            value = expressions.value(column, may_identify=True)
+            return all(key.value != value for key in self.grouping.keys)
 
         post = PostProcessing(self.context.harmless, self.context.parameters, column_of)
         return post.select(self.select, released_table(MEASURED), post.rewrite(self.select.havingClause))

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from pglast import ast
+
 from discreet.core.errors import DiscreetError, MissingBoundsError, NamingColumnError, RefusedShapeError
 from discreet.gate.hints import hint_for
 
@@ -64,9 +66,21 @@ def refuse_unbounded(construct: str, node: object = None, hint: str = UNBOUNDED_
 
 def located(error: DiscreetError, node: object) -> DiscreetError:
     """The error, which arose at this node."""
-    location = getattr(node, "location", None)
-    error.location = None if location is None or location < 0 else location
+    error.location = place_of(node)
     return error
+
+
+def place_of(node: object) -> int | None:
+    """Where a node stands in the text; a SELECT or a join, which has no place of its own: where its first part does."""
+    location = getattr(node, "location", None)
+    if location is not None:
+        return None if location < 0 else int(location)
+    below: list[object] = []
+    if isinstance(node, tuple | list):
+        below = list(node)
+    elif isinstance(node, ast.Node):
+        below = [getattr(node, slot) for slot in node]
+    return min((place for place in map(place_of, below) if place is not None), default=None)
 
 
 @contextmanager
