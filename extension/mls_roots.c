@@ -220,7 +220,33 @@ column_of(Expr *expression, Index scanned, Oid type)
 	return IsA(column, Var) && column->varno == scanned && column->vartype == type && column->varattno > 0 ? column->varattno : 0;
 }
 
-/* Scans whose only condition is _is_single, as those of whole tables are, ask without the detour over an expression. */
+/* The only call among conditions, beside which at most a column is tested for NULL. */
+static FuncExpr *
+only_call(List *conditions, Index scanned, AttrNumber *tested)
+{
+	FuncExpr   *call = NULL;
+	ListCell   *cell;
+
+	*tested = 0;
+	if (list_length(conditions) > 2)
+		return NULL;
+	foreach(cell, conditions)
+	{
+		NullTest   *test = (NullTest *) lfirst(cell);
+
+		if (IsA(test, FuncExpr) && call == NULL)
+			call = (FuncExpr *) test;
+		else if (!IsA(test, NullTest) || test->nulltesttype != IS_NULL ||
+				 (*tested = column_of(test->arg, scanned, INT8ARRAYOID)) == 0)
+			return NULL;
+	}
+	return call;
+}
+
+/*
+ * Scans whose only condition is that of the view, _source IS NULL AND _is_single(…), as those of whole tables are, ask
+ * without the detour over an expression.
+ */
 static bool
 ask_directly_below(PlanState *state, void *nothing)
 {
@@ -228,10 +254,10 @@ ask_directly_below(PlanState *state, void *nothing)
 	FuncExpr   *call;
 	SingleRows	single;
 	FmgrInfo	function;
+	AttrNumber	tested;
 
-	if (IsA(state, SeqScanState) && state->qual != NULL && list_length(scan->plan.qual) == 1 &&
-		IsA(call = (FuncExpr *) linitial(scan->plan.qual), FuncExpr) && list_length(call->args) == 4 &&
-		IsA(lfourth(call->args), Const) && lfourth_node(Const, call->args)->constisnull)
+	if (IsA(state, SeqScanState) && state->qual != NULL &&
+		(call = only_call(scan->plan.qual, scan->scanrelid, &tested)) != NULL && list_length(call->args) == 4 && IsA(lfourth(call->args), Const) && lfourth_node(Const, call->args)->constisnull)
 	{
 		TupleDesc	columns = RelationGetDescr(((SeqScanState *) state)->ss.ss_currentRelation);
 
@@ -240,7 +266,7 @@ ask_directly_below(PlanState *state, void *nothing)
 		single.slot = column_of(lsecond(call->args), scan->scanrelid, INT8OID);
 		single.source = column_of(lthird(call->args), scan->scanrelid, INT8ARRAYOID);
 		if (function.fn_addr == discreet_is_single && single.key_label > 0 && single.slot > 0 && single.source > 0 &&
-			is_never_null(columns, single.key_label) && is_never_null(columns, single.slot))
+			(tested == 0 || tested == single.source) && is_never_null(columns, single.key_label) && is_never_null(columns, single.slot))
 		{
 			state->qual->evalfunc = row_is_single;
 			state->qual->evalfunc_private = MemoryContextAlloc(state->state->es_query_cxt, sizeof(SingleRows));

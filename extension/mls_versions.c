@@ -47,6 +47,7 @@ typedef struct Entity
 	int			cells;
 	AttrNumber *places;			/* of cells among the columns */
 	bool	   *needed;			/* cells that are asked for */
+	bool		some_needed;	/* one of them, or labels */
 	bool		labels_needed;
 	bool		label_given;	/* read is at this label, not at that of the session */
 	int64		given;
@@ -64,6 +65,9 @@ typedef struct Entity
 	IndexScanDesc key_scan;
 	ScanKey		keys;			/* equality with what is looked for */
 	TupleTableSlot *root;
+	StoredRow	lone;			/* a root with nothing above it, and what it owns */
+	int64	   *lone_sources;
+	int		   *lone_owners;
 
 	/* its columns */
 	TupleDesc	columns;
@@ -253,6 +257,8 @@ open_table(Entity *entity, int64 session)
 	entity->living = labels_above(&entity->above, session, true, &entity->living_count);
 	entity->labels = labels_above(&entity->above, session, false, &entity->label_count);
 	open_key(entity);
+	entity->lone_sources = palloc(entity->cells * sizeof(int64));
+	entity->lone_owners = palloc(entity->cells * sizeof(int));
 	entity->open = true;
 	MemoryContextSwitchTo(before);
 }
@@ -424,6 +430,42 @@ take_alone(Entity *entity, TupleTableSlot *slot, int64 number)
 	return true;
 }
 
+/* A root with no living row above: it is shown with what it owns, and its other cells are absent. */
+static bool
+take_lone_root(Entity *entity, TupleTableSlot *slot)
+{
+	StoredRow  *row = &entity->lone;
+
+	row->values = slot->tts_values;
+	row->nulls = slot->tts_isnull;
+	row->label = DatumGetInt64(row->values[entity->label - 1]);
+	row->dead = DatumGetBool(row->values[entity->dead - 1]);
+	if (row->dead || row->nulls[entity->source - 1])
+		return false;
+	entity->rows = row;
+	entity->count = 1;
+	entity->sources = entity->lone_sources;
+	entity->owners = entity->lone_owners;
+	entity->simple = true;
+	if (entity->some_needed || entity->by >= 0)
+	{
+		take_sources(entity, row, entity->sources);
+		for (int cell = 0; cell < entity->cells; cell++)
+			entity->owners[cell] = entity->sources[cell] == OWN ? 0 : -1;
+	}
+	return true;
+}
+
+/* Whether one of the rows that were taken lives. */
+static bool
+has_living_row(Entity *entity)
+{
+	for (int n = 0; n < entity->count; n++)
+		if (!entity->rows[n].dead)
+			return true;
+	return false;
+}
+
 /* What is shown for a row that the scan below has found; false: nothing. */
 static bool
 take_found(Entity *entity, TupleTableSlot *slot)
@@ -432,10 +474,9 @@ take_found(Entity *entity, TupleTableSlot *slot)
 	int64		label;
 	int64		number;
 	bool		is_root;
-	bool		has_sources = !is_null_in(slot, entity->source);
 
 	/* a row is found by its own number, or by a key that all rows of the entity have */
-	if (entity->by < 0 && !has_sources)
+	if (entity->by < 0 && is_null_in(slot, entity->source))
 		return false;
 	slot_getallattrs(slot);
 	label = DatumGetInt64(values[entity->label - 1]);
@@ -448,16 +489,19 @@ take_found(Entity *entity, TupleTableSlot *slot)
 	entity->simple = false;
 	if (entity->by < 0 && DatumGetBool(values[entity->dead - 1]))
 		return false;
-	if (!has_above(entity, number, is_root ? -1 : label))
+	if (is_root)
 	{
-		if (is_root)
-		{
-			/* nothing is above it */
-			(void) take_row(entity, values, slot->tts_isnull);
-			resolve(entity);
-			return has_sources && !entity->rows[0].dead;
-		}
-		if (entity->by < 0 && take_alone(entity, slot, number))
+		if (entity->living_count > 0)
+			take_above(entity, number);
+		if (!has_living_row(entity))
+			return take_lone_root(entity, slot);
+		(void) take_row(entity, values, slot->tts_isnull);
+		resolve(entity);
+		return true;
+	}
+	if (entity->by < 0 && !has_above(entity, number, label))
+	{
+		if (take_alone(entity, slot, number))
 		{
 			resolve(entity);
 			return true;
@@ -655,6 +699,7 @@ begin_versions(CustomScanState *state, EState *estate, int flags)
 		entity->needed[n] = list_nth_int(needed, n);
 	}
 	entity->labels_needed = llast_int(needed);
+	entity->some_needed = list_member_int(needed, true);
 	entity->label_given = !label->constisnull;
 	if (entity->label_given)
 	{

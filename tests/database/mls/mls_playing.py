@@ -43,10 +43,12 @@ class Stage:
         downgraders: tuple[Label, ...] = (),
         observers: list[Label] = OBSERVERS,
         actors: list[Label] = SUBJECTS,
+        before: str = "",
     ) -> None:
+        """change: what is changed of the multilevel table; before: of the table that it was."""
         self._observers, self._actors = observers, actors
         self._admin = subjects.admin
-        subjects.make_table(TABLE, "staff", ["run", "name"])
+        subjects.make_table(f"{TABLE}; {before}", "staff", ["run", "name"])
         self._admin.execute(change)
         self._sessions = {observer: subjects.at(str(observer)) for observer in {*observers, *actors}}
         self._trusted = {at: subjects.trusted(str(at)) for at in downgraders}

@@ -31,6 +31,15 @@ RULES = """
     SELECT discreet.add_limit('staff', 'good ones', $$perf = 'good'$$, 1);
 """
 
+# the value 3 wants S:CRYPTO, and bad ones want C; 'bob' may not be fair
+LABEL_RULES = """
+    SELECT discreet.mls_rule('staff', 'salary', $$CASE WHEN salary = 3 THEN 'S:CRYPTO' END$$);
+    SELECT discreet.mls_rule('staff', 'perf', $$CASE WHEN perf = 'bad' THEN 'C' END$$);
+"""
+CHECKED = "ALTER TABLE staff ADD CHECK (name <> 'bob' OR perf <> 'fair')"
+# of subjects that are cleared higher, and go down to where they may not write
+NO_WRITERS = {"C": "S", "S:CRYPTO": "S:NATO,CRYPTO"}
+
 KEY_ALONE = "CREATE UNIQUE INDEX ON staff_mls (run, name) WHERE NOT _dead AND _entity IS NULL"
 PROJECTED_DOWN = """
     DO $$ BEGIN EXECUTE 'CREATE OR REPLACE VIEW staff AS ' || rtrim(pg_get_viewdef('staff'::regclass), ';') || '
@@ -95,6 +104,34 @@ def test_nor_does_it_where_rules_and_limits_hold(subjects: Subjects, more: bool)
         whole, left = stage.runs(Histories(seed).draw())
         refused += sum(answer[0] == "23514" for _, told in whole.answers for answer in told)
         assert interference(whole, left) is None, f"seed {seed}"
+    assert refused > RULED_HISTORIES
+
+
+def test_nor_where_labels_are_ruled_and_rows_are_checked(subjects: Subjects, more: bool) -> None:
+    """A refusal depends on the row as its writer sees it, and on the label of the session."""
+    stage = Stage(subjects, LABEL_RULES, before=CHECKED)
+    refused = dict.fromkeys(("42501", "23514"), 0)
+    for seed in range(MORE_RULED_HISTORIES if more else RULED_HISTORIES):
+        whole, left = stage.runs(Histories(seed).draw())
+        for state in refused:
+            refused[state] += sum(answer[0] == state for _, told in whole.answers for answer in told)
+        assert interference(whole, left) is None, f"seed {seed}"
+    assert min(refused.values()) > RULED_HISTORIES
+
+
+def test_nor_where_subjects_may_not_write_at_their_label(subjects: Subjects, more: bool) -> None:
+    """Their writes are refused, whatever there is above; they are told so, and others are not."""
+    stage = Stage(subjects)
+    for at, clearance in NO_WRITERS.items():
+        subjects.admin.execute("SELECT discreet.mls_clear(%s, %s, %s)", [subjects.role(at), clearance, clearance])
+        subjects.at(at).execute("SELECT set_config('discreet.level', %s, false)", [at])
+    refused = 0
+    for seed in range(MORE_RULED_HISTORIES if more else RULED_HISTORIES):
+        whole, left = stage.runs(Histories(seed).draw())
+        refused += sum(answer[0] == "42501" for _, told in whole.answers for answer in told)
+        assert interference(whole, left) is None, f"seed {seed}"
+        labels = {row[place] for row in whole.seen[TOP] for place in (1, 3, 5)}
+        assert labels.isdisjoint(NO_WRITERS)
     assert refused > RULED_HISTORIES
 
 

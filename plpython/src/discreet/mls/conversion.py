@@ -196,6 +196,7 @@ def changes(old: OldTable, table: Table, constraints: list[str], labels: Labels 
         f"CREATE UNIQUE INDEX {index}",
         f"CREATE INDEX {above} WHERE _entity IS NOT NULL",
         index_of_sources(table),
+        index_of_whole_rows(table),
     ]
 
 
@@ -204,6 +205,16 @@ def index_of_sources(table: Table) -> str:
     keys = ", ".join(key.quoted for key in table.key)
     name = identifier(f"{table.base_name}_sources")
     return f"CREATE INDEX {name} ON {table.base} ({keys}, _key_label) WHERE _source IS NOT NULL"
+
+
+def index_of_whole_rows(table: Table) -> str:
+    """In the order of keys, the roots that own all of their cells, and no rows with sources.
+
+    The index of the key has all rows. ORDER BY key LIMIT would read it to the end where few rows are without sources.
+    """
+    keys = ", ".join(key.quoted for key in table.key)
+    name = identifier(f"{table.base_name}_whole")
+    return f"CREATE INDEX {name} ON {table.base} ({keys}, _key_label) WHERE _source IS NULL"
 
 
 TOP = 2**62 - 1
@@ -228,6 +239,7 @@ def back(table: Table, former: dict[str, Json]) -> list[str]:
         f"DROP INDEX {table.part('key')}",
         f"DROP INDEX {table.part('above')}",
         f"DROP INDEX {table.part('sources')}",
+        f"DROP INDEX {table.part('whole')}",
         f"ALTER TABLE {table.base} {dropped}",
         f"ALTER TABLE {table.base} RENAME TO {identifier(table.name)}",
         *(

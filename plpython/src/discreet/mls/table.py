@@ -14,7 +14,7 @@ INTERNAL = ("_row_id", "_entity", "_key_label", "_label", "_slot", "_dead", "_so
 VARIABLES = ("_c", "_named", "_is_set", "_acted", "_labels", "_top", "_root", "_l", "_key", "_at", "_from", "_above",
              "_rows", "_shown", "_written", "_k", "_cell", "_is_best", "_best")  # fmt: skip
 # what is named after the base table
-PARTS = ("key", "above", "sources", "single", "versions", "insert", "update", "delete", "load")
+PARTS = ("key", "above", "sources", "whole", "single", "versions", "insert", "update", "delete", "load")
 # those that are inner views
 VIEWS = ("single", "versions")
 # columns of the view beside the user's own and their labels

@@ -24,7 +24,7 @@ def single_rows(table: Table, label: str | None) -> str:
     return (
         f"    SELECT {listed('r.' + key.quoted for key in table.key)}, r._key_label, r._row_id{cells}\n"
         f"    FROM {table.base} r\n"
-        f"    WHERE discreet._is_single(r._key_label, r._slot, r._source, {label or 'NULL'})"
+        f"    WHERE r._source IS NULL AND discreet._is_single(r._key_label, r._slot, r._source, {label or 'NULL'})"
     )
 
 

@@ -44,8 +44,10 @@ def rebuild_table(plpy: Plpy, table: Table) -> None:
         plpy.execute(f"ALTER VIEW {name} OWNER TO {owner}")
     for part in ("several", "others"):  # of 0.1.0
         plpy.execute(f"DROP VIEW IF EXISTS {table.part(part)}")
-    if not run(plpy, "SELECT FROM pg_class WHERE oid = to_regclass(:index::text)", index=table.part("sources")):
-        plpy.execute(conversion.index_of_sources(table))
+    indexes = {"sources": conversion.index_of_sources(table), "whole": conversion.index_of_whole_rows(table)}
+    for part, statement in indexes.items():
+        if not run(plpy, "SELECT FROM pg_class WHERE oid = to_regclass(:index::text)", index=table.part(part)):
+            plpy.execute(statement)
     for statement in view.defaults(table):
         plpy.execute(statement)
     create_functions(plpy, table, owner, "CREATE OR REPLACE")
