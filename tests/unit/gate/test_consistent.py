@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.corpus.sample import SCHEMA, planned
 
-from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace
+from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace, additive_noise
 from discreet.dp.combined import CombinedNoise
 from discreet.dp.price import Accounting, Price
 from discreet.gate.consistent import Estimate, Keys, Shape, consistent, not_below_0, shared_out, unit_of
@@ -176,17 +177,62 @@ def test_a_total_of_known_groups_is_another_measurement_than_one_of_all_rows() -
 
 
 def test_the_price_of_a_rollup_goes_to_the_total_and_the_cells() -> None:
-    price = Price.of(1)
-    plan = planned("SELECT count(*) FROM hr.employee GROUP BY ROLLUP (dept, position, gender)")
-    assert [float(one.amount) for one in divided(plan, price)] == [0.95, 0.45, 0.45, 2.15]
-    beside = planned("SELECT count(*) FROM hr.employee GROUP BY GROUPING SETS (dept, position, ())")
-    assert [float(one.amount) for one in divided(beside, price)] == [0.95, 0.95, 1.1]
+    def parts(sql: str, epsilon: int = 1, accounting: str = "pure") -> list[float]:
+        price = Price.of(epsilon, accounting)
+        return [float(one.amount / price.amount) for one in divided(planned(sql), price)]
+
+    three = "SELECT count(*) FROM hr.employee GROUP BY ROLLUP (dept, position, gender)"
+    assert parts(three) == [0.9, 0.6, 0.6, 1.9]
+    assert parts(three, 1, "zcdp") == [0.95, 0.9, 0.9, 1.25]
+    assert parts(BY.format("ROLLUP (dept, position)")) == [0.95, 0.9, 1.15]
+    assert parts(BY.format("CUBE (dept, position)")) == [0.95, 0.9, 0.9, 1.25]
+    beside = "SELECT count(*) FROM hr.employee GROUP BY GROUPING SETS (dept, position, ())"
+    assert parts(beside) == [0.95, 0.95, 1.1]
     for sql in (
         BY.format("GROUPING SETS (dept, position)"),
         "SELECT count(*) FROM clinic.visit GROUP BY ROLLUP (ward)",
     ):
-        assert {one.amount for one in divided(planned(sql), price)} == {1}
-    assert {one.amount for one in divided(plan, Price.of(60))} == {60}
+        assert set(parts(sql)) == {1}
+    assert set(parts(three, 60)) == {1}
+
+
+def ratios(sql: str, price: Price, values: int) -> dict[int, float]:
+    """The largest error of a set with so many keys, of that of an even share without the estimate."""
+    plan = planned(sql)
+    sets = [frozenset(keys) for keys in plan.grouping.sets]
+    shape = Shape(sets, [[str(number) for number in range(values)]] * len(plan.grouping.keys))
+    noises = [additive_noise(Fraction(1), one, 1) for one in divided(plan, price)]
+    before = additive_noise(Fraction(1), price, 1)
+    variances = {keys: float(noise.spread) ** 2 for keys, noise in zip(sets, noises, strict=True)}
+    estimate = Estimate(shape, variances)
+    found: dict[int, float] = {}
+    for keys in sets:
+        parts = estimate.parts(keys, dict(zip(sets, noises, strict=True)))
+        variance = sum(factor**2 * times * float(noise.spread) ** 2 for noise, factor, times in parts)
+        found[len(keys)] = max(found.get(len(keys), 0.0), math.sqrt(variance) / float(before.spread))
+    return found
+
+
+@pytest.mark.parametrize("accounting", ["pure", "zcdp"])
+@pytest.mark.parametrize(
+    "grouped", ["ROLLUP (dept, position)", "CUBE (dept, position)", "CUBE (dept, position, gender)", "ROLLUP (dept)"]
+)
+@pytest.mark.parametrize("values", [3, 10])
+def test_no_error_is_larger_than_that_of_an_even_price(accounting: str, grouped: str, values: int) -> None:
+    found = ratios(f"SELECT count(*) FROM hr.employee GROUP BY {grouped}", Price.of(1, accounting), values)
+    assert max(found.values()) < 1.01
+    assert found[0] < 0.94
+
+
+def test_errors_of_a_rollup_over_three_keys() -> None:
+    three = "SELECT count(*) FROM hr.employee GROUP BY ROLLUP (dept, position, gender)"
+    pure = ratios(three, Price.of(1), 10)
+    assert pure[0] < 0.53  # of the scale; of the deviation of whole numbers less (bench/noise.py)
+    assert pure[3] < 1.07
+    assert max(pure.values()) < 1.55
+    zcdp = ratios(three, Price.of(1, "zcdp"), 10)
+    assert max(zcdp.values()) < 1
+    assert zcdp[0] < 0.87
 
 
 def estimated(sql: str, accounting: str = "pure", of_one_run: bool = True) -> Any:
