@@ -17,12 +17,17 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
+#include "utils/varlena.h"
 
 PG_MODULE_MAGIC;
 
 void		_PG_init(void);
+static bool check_favour(char **wished, void **extra, GucSource source);
+
+#define MOST_FAVOURED 16
 
 double		epsilon_wish = 0.1;
+char	   *favour_wish = NULL;
 char	   *ledger_conninfo = NULL;
 int			people_memory = 256 * 1024;
 bool		quiet = false;
@@ -37,6 +42,10 @@ _PG_init(void)
 							 "Epsilon wished per question; the policy of the table caps it.",
 							 NULL, &epsilon_wish, 0.1, 1e-9, 100.0,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("discreet.favour",
+							   "Columns of an answer, or aggregates, that get more of a question's price than the others, by name.",
+							   NULL, &favour_wish, "",
+							   PGC_USERSET, GUC_LIST_INPUT, check_favour, NULL, NULL);
 	DefineCustomStringVariable("discreet.level",
 							   "Label wished for this session; the clearance of the role caps it.",
 							   NULL, &level_wish, "",
@@ -98,6 +107,24 @@ _PG_init(void)
 	}
 	keep_secrets_out_of_log();
 	install_hooks();
+}
+
+/* Names, as in search_path. Whether a question has such a column is known once it is asked. */
+static bool
+check_favour(char **wished, void **extra, GucSource source)
+{
+	char	   *names = pstrdup(*wished);
+	List	   *list = NIL;
+	bool		valid = SplitIdentifierString(names, ',', &list) && list_length(list) <= MOST_FAVOURED;
+
+	if (!valid)
+	{
+		GUC_check_errmsg("discreet.favour is not a list of at most %d names", MOST_FAVOURED);
+		GUC_check_errhint("Name columns of the answer, or aggregates: SET discreet.favour = 'count'.");
+	}
+	list_free(list);
+	pfree(names);
+	return valid;
 }
 
 /*

@@ -79,6 +79,7 @@
 
 /* discreet.c */
 extern double epsilon_wish;
+extern char *favour_wish;
 extern bool quiet;
 extern bool with_error;
 extern bool empty_previews;

@@ -126,11 +126,12 @@ write_question(StringInfo to, FunctionCallInfo fcinfo, const char *search_path)
 	body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &null);
 	send_text(to, TextDatumGetCString(body));
 
-	pq_sendint32(to, 13);
+	pq_sendint32(to, 14);
 	send_fact(to, "user", GetUserNameFromId(GetSessionUserId(), false));
 	send_fact(to, "search_path", search_path);
 	send_fact(to, "discreet.level", read_setting("discreet.level"));
 	send_fact(to, "discreet.epsilon", double_to_shortest_decimal(epsilon_wish));
+	send_fact(to, "discreet.favour", favour_wish == NULL ? "" : favour_wish);
 	send_fact(to, "discreet.with_error", with_error ? "t" : NULL);
 	send_fact(to, "transaction_isolation", read_setting("transaction_isolation"));
 	send_fact(to, "server_encoding", GetDatabaseEncodingName());

@@ -16,7 +16,7 @@ from tests.messages import notices, refused
 from tests.statistical.dp.dp_evidence import proportion_bounds
 
 FOR_EVERYBODY = {
-    "dataset", "epsilon", "delta", "accounting", "measurements", "outputs", "groups", "caveats", "stored",
+    "dataset", "epsilon", "delta", "accounting", "measurements", "shares", "outputs", "groups", "caveats", "stored",
 }  # fmt: skip
 FOR_CURATORS = FOR_EVERYBODY | {"native_sql", "sensitivities", "clamped"}
 COUNT = "SELECT count(*) FROM hr.employee"
@@ -44,8 +44,8 @@ def test_price_outputs_groups_and_store_are_told(asker: Asker) -> None:
     assert (told["epsilon"], told["measurements"], told["stored"]) == ("3", 3, False)
     assert told["outputs"] == [
         {"column": "dept", "mechanism": "exact", "scale": "0", "error_95": "0"},
-        {"column": "count", "mechanism": "discrete Laplace", "scale": "1", "error_95": "3"},
-        {"column": "twice", "mechanism": "discrete Laplace", "scale": "2", "error_95": "6"},
+        {"column": "count", "mechanism": "discrete Laplace", "scale": "0.897785", "error_95": "3"},
+        {"column": "twice", "mechanism": "discrete Laplace", "scale": "1.79557", "error_95": "6"},
         {"column": "?column?", "mechanism": "post-processing", "scale": None, "error_95": None,
          "why": "made of several noisy numbers: comes with the answer"},
     ]  # fmt: skip

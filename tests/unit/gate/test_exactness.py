@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.corpus.sample import SCHEMA, planned
 
+from discreet.core.errors import RefusedShapeError
 from discreet.dp.additive import DiscreteLaplace
 from discreet.dp.price import Price
 from discreet.gate.exactness import (
@@ -23,9 +24,11 @@ from discreet.gate.exactness import (
     sensitivities,
     widest_error,
 )
-from discreet.gate.measure import Terms
+from discreet.gate.measure import Terms, put_together
 from discreet.gate.measurements import Measurement, Quantity, Subject
 from discreet.gate.plan import Plan
+from discreet.gate.pricing import worth_of_accuracy
+from discreet.gate.ranges import range_of
 from discreet.gate.schema import Dataset, Schema
 
 STAFF = "SELECT {} FROM hr.employee"
@@ -330,7 +333,84 @@ def test_the_wanted_accuracy_of_an_average_is_that_of_the_smallest_count() -> No
         assert all((bound.after({0: more}) or 0) <= known for more in (smallest, smallest + 1, 10 * smallest))
     two = widest_error(*asked(STAFF.format("avg(salary), 3 * avg(salary) + count(*)")), 50)
     assert (two or 0) > (widest_error(plan, terms, 50) or 0) > 0
-    assert widest_error(*asked(STAFF.format("stddev(salary)")), 50) is None
+
+
+SPREADS = ["variance(salary)", "var_pop(salary)", "stddev(salary)", "stddev_pop(salary)"]
+PAIRED = [
+    "covar_pop(salary, abs(salary))",
+    "covar_samp(salary, abs(salary))",
+    "regr_avgx(salary, abs(salary))",
+    "regr_avgy(salary, abs(salary))",
+]
+
+
+@pytest.mark.parametrize("aggregate", [*SPREADS, *PAIRED, "regr_count(salary, abs(salary))"])
+@given(
+    smallest=st.integers(1, 10_000), more=st.integers(0, 10_000),
+    at=st.lists(st.fractions(-2, 2), min_size=5, max_size=5),
+)  # fmt: skip
+def test_the_wanted_accuracy_of_a_spread_holds_for_any_released_numbers(
+    aggregate: str, smallest: int, more: int, at: list[Fraction]
+) -> None:
+    """Of so many values or more, whatever the sums: also those that noise puts beyond what sums can be."""
+    plan, terms = asked(STAFF.format(aggregate))
+    (one,) = plan.aggregates
+    known = widest_error(plan, terms, smallest)
+    assert known is not None
+    (bound,) = (bound_of(part, plan.aggregates, terms[0]) for _, part in plan.columns)
+    count, widths = smallest + more, bound.widths
+    largest = [one.grid.width if one.grid else 1] * 5
+    if len(one.measurements) == 6:
+        other = one.measurements[-1].subject.other_grid
+        assert other is not None
+        assert one.grid is not None
+        y, x = one.grid.width, other.width
+        largest = [y, x, y**2, x**2, x * y]
+    elif len(one.measurements) == 3:
+        largest[1] = largest[0] ** 2
+    sums = [int(part * most * count) for part, most in zip(at, largest, strict=True)]
+    if len(one.measurements) == 6:  # with noise no larger than its width, it is no further beyond what it can be
+        reach = largest[4] * (count + widths[one.measurements[0]]) + widths[one.measurements[5]]
+        sums[4] = min(max(sums[4], -reach), reach)
+    parts = (count, *sums)[: len(one.measurements)]
+    spreads = tuple(terms[0].stated_noise(measurement).spread for measurement in one.measurements)
+    shown = put_together(one, parts, spreads)
+    if shown is None:
+        return
+    found = range_of(one, parts, widths).off(Fraction(str(shown)))
+    assert found is not None
+    assert found <= known
+
+
+def test_the_wanted_accuracy_of_a_spread_falls_with_the_price_and_the_count() -> None:
+    for aggregate in (*SPREADS, *PAIRED):
+        plan, terms = asked(STAFF.format(aggregate))
+        errors = [widest_error(plan, terms, smallest) or Fraction(0) for smallest in (10**4, 10**6, 10**8)]
+        assert errors[0] > errors[1] > errors[2] > 0
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        (STAFF.format("avg(salary)"), "avg: it depends on how many values there are; give smallest_count"),
+        (STAFF.format("stddev(salary)"), "stddev: it depends on how many values there are; give smallest_count"),
+        (STAFF.format("corr(salary, abs(salary))"), r"corr: corr\(\) divides by a variance"),
+        (STAFF.format("regr_sxx(salary, abs(salary))"), "grows with the number of values"),
+        (STAFF.format("sqrt(count(*)) AS root"), "root: "),
+        ("SELECT sum(n) FROM (SELECT count(*) AS n FROM hr.employee GROUP BY dept) AS t", "several rows or numbers"),
+    ],
+)
+def test_a_wanted_accuracy_that_is_not_known_says_why(sql: str, why: str) -> None:
+    plan, _ = asked(sql)
+    with pytest.raises(RefusedShapeError, match=why):
+        worth_of_accuracy(plan, Decimal(5), None)
+
+
+@pytest.mark.parametrize(
+    "sql", ["corr(salary, abs(salary))", "regr_slope(salary, abs(salary))", "regr_syy(salary, abs(salary))"]
+)
+def test_no_smallest_count_bounds_a_quotient_by_a_variance(sql: str) -> None:
+    assert widest_error(*asked(STAFF.format(sql)), 10**9) is None
 
 
 @pytest.mark.parametrize(

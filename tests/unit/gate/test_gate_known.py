@@ -73,7 +73,7 @@ def test_terms_that_are_paid_now_are_those_that_any_measurement_would_have() -> 
     assert terms_with(terms, 0, {}, terms) == terms_with(terms, 0, {}, replace(terms))
     stored = {plan.measurements[0]: [Stored(Price.of(7), Fraction(0), {})]}
     assert terms_with(terms, 0, stored, terms).price_of(plan.measurements[0]) == Price.of(7)
-    assert terms_with(terms, 0, {}, terms).price_of(plan.measurements[0]) == terms.share
+    assert terms_with(terms, 0, {}, terms).price_of(plan.measurements[0]) == terms.price_of(plan.measurements[0])
 
 
 def test_the_secret_changes_the_statements_where_rows_are_chosen_by_it() -> None:

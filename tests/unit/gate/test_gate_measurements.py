@@ -97,9 +97,16 @@ def terms(
     return Terms.of(plan, Price(Accounting(accounting), Fraction(amount)), Fraction(0), plan.grouping.sets[0])
 
 
-def test_the_price_is_shared_evenly_by_the_measurements() -> None:
-    assert terms(VISITS).share.amount == Fraction(1, 2)
-    assert terms("SELECT count(*) FROM hr.employee").share.amount == 1
+def of_one(found: Terms, measurement: Measurement) -> Terms:
+    """The terms of a question for this measurement alone."""
+    return replace(found, worths=((measurement, Fraction(1), Fraction(1)),), measured=(measurement,))
+
+
+def test_the_price_is_shared_evenly_by_counts_and_sums() -> None:
+    for accounting in ("pure", "zcdp"):
+        found = terms(VISITS, accounting)
+        assert [found.price_of(one).amount for one in found.measured] == [Fraction(1, 2)] * 2
+    assert terms("SELECT count(*) FROM hr.employee").price_of(COUNT).amount == 1
 
 
 @pytest.mark.parametrize(
@@ -131,18 +138,20 @@ def test_joint_noise_is_calibrated_to_all_groups_together() -> None:
     for neighbours, most in (("unbounded", 15), ("bounded", 30)):
         found = terms(VISITS, neighbours=neighbours)
         ((members, noise),) = found.together
-        assert count in members
-        assert noise.widths[members.index(count)] == (10 if neighbours == "bounded" else 5)
+        assert members[count].width == (10 if neighbours == "bounded" else 5)
         assert 1 - Fraction(1, 2**17) < noise.epsilon_at(Fraction(3), found.reach) <= 1
         assert float(found.noise(count).spread) == pytest.approx(most * 2**0.5, rel=1e-4)
 
 
 def test_measurements_that_reach_groups_differently_have_noise_of_their_own() -> None:
-    """Seven rows in three groups: a person counts three times among people, and 7/5 times as five rows."""
-    found = terms("SELECT ward, count(*), count(DISTINCT patient_id) FROM clinic.visit GROUP BY ward", max_total_rows=7)
-    assert (found.touched(COUNT), found.touched(PEOPLE)) == (Fraction(7, 5), 3)
+    """Six rows in three groups: a person counts three times among people, and 6/5 times as five rows."""
+    found = terms("SELECT ward, count(*), count(DISTINCT patient_id) FROM clinic.visit GROUP BY ward", max_total_rows=6)
+    assert (found.touched(COUNT), found.touched(PEOPLE)) == (Fraction(6, 5), 3)
     assert found.together == []
-    assert terms(VISITS, max_total_rows=7).together == []
+    # the one with the larger change has the larger share, by the cube root of its square
+    ratio = float(found.price_of(PEOPLE).amount / found.price_of(COUNT).amount)
+    assert ratio == pytest.approx((3 / (6 / 5)) ** (2 / 3), rel=1e-5)
+    assert terms(VISITS, max_total_rows=6).together == []
     assert len(terms(VISITS, max_total_rows=14).together) == 1
 
 
@@ -177,15 +186,18 @@ def test_under_bounded_neighbours_a_sum_may_change_twice_in_one_group(quantity: 
     """A value may go from one bound to the other: 2 s, not √2 s, in each group."""
     grid = Grid(0, -100, 100)
     measured = Measurement(quantity, Subject("x", None, grid))  # type: ignore[arg-type]
-    found = terms("SELECT sum(salary) FROM hr.employee", "zcdp", "bounded").noise(measured)
+    found = terms("SELECT sum(salary) FROM hr.employee", "zcdp", "bounded")
     changed = abs(contribution(quantity, grid, [100], 1) - contribution(quantity, grid, [-100], 1))
-    assert float(found.spread) ** 2 >= changed**2 / 2  # rho 1 = change² / (2 variance)
+    assert (
+        float(of_one(found, measured).noise(measured).spread) ** 2 >= changed**2 / 2
+    )  # rho 1 = change² / (2 variance)
 
 
 def test_under_bounded_neighbours_the_loss_of_a_bin_changes_twice() -> None:
     median = Measurement(Quantity.QUANTILE, Subject("x"), Fraction(1, 2))  # type: ignore[arg-type]
-    one = terms("SELECT count(*) FROM hr.employee", "zcdp").choice(median).choice
-    two = terms("SELECT count(*) FROM hr.employee", "zcdp", "bounded").choice(median).choice
+    count = "SELECT count(*) FROM hr.employee"
+    one = of_one(terms(count, "zcdp"), median).choice(median).choice
+    two = of_one(terms(count, "zcdp", "bounded"), median).choice(median).choice
     assert two.sensitivity == 2 * one.sensitivity
     assert two.price == one.price
 
@@ -246,9 +258,11 @@ def test_without_groups_the_smaller_bound_holds() -> None:
 def test_a_choice_in_each_group_costs_what_its_rows_are_of_all() -> None:
     """Two choices of five rows each cost no less than three of seven rows in all."""
     median = Measurement(Quantity.QUANTILE, Subject("x"), Fraction(1, 2))  # type: ignore[arg-type]
-    shares = {most: terms(VISITS, max_total_rows=most).choice(median).choice for most in (None, 7, 5, 2)}
+    shares = {
+        most: of_one(terms(VISITS, max_total_rows=most), median).choice(median).choice for most in (None, 7, 5, 2)
+    }  # fmt: skip
     assert {most: choice.price.amount for most, choice in shares.items()} == {
-        None: Fraction(1, 6), 7: Fraction(1, 4), 5: Fraction(1, 2), 2: Fraction(1, 2),
+        None: Fraction(1, 3), 7: Fraction(1, 2), 5: 1, 2: 1,
     }  # fmt: skip
     assert shares[7].sensitivity == shares[5].sensitivity == 5
     assert shares[2].sensitivity == 2

@@ -114,9 +114,9 @@ class JointNoise:
         wholes = (2 * width * (radius + below + place) for place, width in enumerate(self.widths, start=1))
         return whole_below(math.prod(wholes)) < math.prod(parts)
 
-    def of_number(self, place: int) -> JointPart:
-        """The noise of one of the numbers."""
-        return JointPart(self, place)
+    def of_number(self, place: int, copies: int = 1) -> JointPart:
+        """The noise of one of the numbers, which stands at so many places from this one on."""
+        return JointPart(self, place, copies)
 
 
 def changed(touched: Fraction, cells: int) -> Fraction:
@@ -162,10 +162,15 @@ class JointPart:
     half_width() counts. E exp(tY) = ((1 - t)**-d - (1 + t)**-d) / (2 t d) = sum_k c_k t**2k with c_k = (d + 1) …
     (d + 2k) / (2k + 1)!. As c_k / c_(k-1) falls in k, c_k <= c_1**k, hence E exp(tY) <= 1 / (1 - t² b²) with b² = c_1 =
     (d + 1) (d + 2) / 6: what holds for sums of Laplace noise of scale b (gate/margins.py), holds for sums of Y.
+
+    Copies: a number may stand at several places of the vector, with the same width, from `place` on. Its noise is then
+    the mean of theirs, which is post-processing of the vector: given the radius they are independent, so the variance
+    is that of Y divided by the copies. As exp is convex, E exp(t mean) <= E exp(tY), so the bound on sums holds, too.
     """
 
     joint: JointNoise
     place: int
+    copies: int = 1
 
     accounting: ClassVar[Accounting] = Accounting.PURE
     shift: ClassVar[int] = 0
@@ -177,8 +182,20 @@ class JointPart:
     @property
     def spread(self) -> Fraction:
         """The scale of Laplace noise with the same variance."""
+        return self._scale(self.copies)
+
+    @property
+    def scale_of_sums(self) -> Fraction:
+        """b of the theorem, for sums of such noise."""
+        return self.spread if self.copies == 1 else self._scale(1)
+
+    def _scale(self, copies: int) -> Fraction:
         d = self.joint.numbers
-        return sqrt_above(Fraction((d + 1) * (d + 2), 6)) * self.width * Fraction(self.joint.scale, STEPS)
+        return sqrt_above(Fraction((d + 1) * (d + 2), 6 * copies)) * self.width * Fraction(self.joint.scale, STEPS)
+
+    def of_vector(self, drawn: Sequence[int]) -> int:
+        """The noise of this number in a vector; a half is rounded to the even number, so that there is no bias."""
+        return round(Fraction(sum(drawn[self.place : self.place + self.copies]), self.copies))
 
     def added(self, values: Sequence[int], noise: Sequence[int]) -> list[int]:
         """The values with these draws, of which each is used once."""
@@ -197,12 +214,28 @@ class JointPart:
         return high
 
     def beyond(self, least: int) -> float:
-        """P(|noise| > least), by an integral over the radius in place of the sum."""
+        """P(|noise| > least), by an integral over the radius in place of the sum.
+
+        Of copies it is P(mean > least) of continuous numbers, which are off by up to a half beside whole ones, as is
+        rounding: noise above `least` is a mean of at least `least` and a half.
+        """
         import numpy as np
 
         radii, weights = _radii(self.joint)
         ends = np.floor(radii * self.width)
+        if self.copies > 1:
+            return float(np.sum(weights * beyond_mean(least / (ends + 0.5), self.copies)))
         return float(np.sum(weights * np.maximum(ends - least, 0) / (ends + 0.5)))
+
+
+def beyond_mean(least: Array, copies: int) -> Array:
+    """P(|mean of numbers that are uniform between -1 and 1| > least): the law of Irwin and Hall."""
+    import numpy as np
+
+    # by symmetry, twice the chance that the sum of numbers between 0 and 1 is at most x
+    x = np.clip((1 - np.clip(least, 0, 1)) * copies / 2, 0, None)
+    parts = ((-1) ** j * math.comb(copies, j) * np.maximum(x - j, 0) ** copies for j in range(copies + 1))
+    return np.where(least < 0, 1.0, np.clip(2 * sum(parts) / math.factorial(copies), 0, 1))
 
 
 @lru_cache(maxsize=64)

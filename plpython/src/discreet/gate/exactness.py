@@ -22,7 +22,8 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from discreet.dp.combined import CombinedNoise
-from discreet.dp.exact import decimal_above
+from discreet.dp.exact import decimal_above, sqrt_above
+from discreet.dp.grid import Grid
 from discreet.dp.mode import ModeChoice
 from discreet.dp.price import Accounting
 from discreet.dp.quantile import END_MISSED, QuantileChoice, is_tail
@@ -417,8 +418,8 @@ def unit(measurement: Measurement) -> Fraction:
 def widest_error(plan: Plan, terms: Sequence[Terms], smallest: int | None = None) -> Fraction | None:
     """The largest half-width that is known before the answer; None where none is.
 
-    Of what is chosen by rank it is in ranks, and of what is decided by rows in rows. That of averages is known where
-    each is of `smallest` values or more: it falls with their released number.
+    Of what is chosen by rank it is in ranks, and of what is decided by rows in rows. That of averages, variances and
+    covariances is known where each is of `smallest` values or more: it falls with their released number.
     """
     noisiest = max(terms, key=lambda some: some.reach)
     errors = (
@@ -427,6 +428,44 @@ def widest_error(plan: Plan, terms: Sequence[Terms], smallest: int | None = None
         if place not in plan.margin_places and not part.exact and part.unknown is None and part.key is None
     )
     return max((error for error in errors if error is not None), default=None)
+
+
+def why_not_known(plan: Plan, terms: Sequence[Terms], smallest: int | None = None) -> list[str]:
+    """Of each column whose half-width is not known before the answer, the reason."""
+    noisiest = max(terms, key=lambda some: some.reach)
+    return [
+        f"{name}: {why}"
+        for place, (name, part) in enumerate(plan.columns)
+        if not part.exact and (part.key is None or part.unknown is not None)
+        for why in [why_unknown(place in plan.margin_places, part, plan.aggregates, noisiest, smallest)]
+        if why is not None
+    ]
+
+
+def why_unknown(
+    of_margins: bool, part: Dependence, aggregates: Sequence[Aggregate], terms: Terms, smallest: int | None
+) -> str | None:
+    if of_margins:
+        return "it is made of several rows or numbers of the answer; ask about its parts, one row each"
+    if part.unknown is not None:
+        return part.unknown
+    if wanted_error(part, aggregates, terms, smallest) is not None:
+        return None
+    bound = bound_of(part, aggregates, terms)
+    if bound.unknown:
+        return bound.unknown
+    kinds = {aggregates[number].kind for number, _ in bound.ranged}
+    quotients = sorted(kinds & set(QUOTIENTS))
+    if quotients:
+        return f"{quotients[0]}() divides by a variance, which may be near 0 for any number of values"
+    growing = sorted(kinds & set(GROWING))
+    if growing:
+        return (
+            f"{growing[0]}() grows with the number of values, and so does its error; ask for var_pop() or covar_pop()"
+        )
+    if smallest is None and (bound.averages or bound.ranged):
+        return "it depends on how many values there are; give smallest_count => the smallest number of them"
+    return "numbers chosen by rank have an error in ranks, which does not add up with others"
 
 
 def wanted_error(
@@ -438,9 +477,68 @@ def wanted_error(
     if ranks:
         return Fraction(max(ranks)) if all(one.kind in RANKED for one in involved) else None
     bound = bound_of(part, aggregates, terms)
-    if smallest is None or bound.ranged:
+    if smallest is None or bound.unknown:
         return bound.before()
-    return bound.after(dict.fromkeys(bound.numbers, smallest))
+    of_ranges = Fraction(0)
+    for number, weight in bound.ranged:
+        error = error_of_many(aggregates[number], bound.widths, terms, smallest)
+        if error is None:
+            return None
+        of_ranges += weight * error
+    fixed = bound.after(dict.fromkeys(bound.numbers, smallest))
+    return None if fixed is None else fixed + of_ranges
+
+
+# aggregates of two numbers whose error does not fall with the number of values
+QUOTIENTS = ("corr", "regr_slope", "regr_intercept", "regr_r2")
+GROWING = ("regr_sxx", "regr_syy", "regr_sxy")
+
+
+def error_of_many(
+    aggregate: Aggregate, widths: Mapping[Measurement, int], terms: Terms, smallest: int
+) -> Fraction | None:
+    """The most that a variance, a covariance or a mean beside them is off, where so many values are released at least.
+
+    Guarantee: it is no less than the half-width that ranges.py gives, where all numbers are within their widths of sums
+    of values that lie within their bounds. Proof, in centred units, where these are -W and W: with n values released, a
+    mean moves by no more than m = (w₁ + W w₀) / n, a mean of squares by q = (w₂ + W² w₀) / n (ranges.mean_of), and
+    staying within their bounds only brings them nearer. As |a² - b²| <= 2 W |a - b|, a variance moves by no more than
+    e = q + 2 W m, and by no more than W². So does a covariance, with W W' for W² and |a b - a' b'| <= W |b - b'| +
+    W' |a - a'|, but for the second, as what is shown of it may lie beyond. Those of a sample are f times as much, where
+    f = N / (N - 1) lies between 1 and F = L / (L - 1), L = max(n - w₀, 2): they move by no more than e F + W² (F - 1).
+    A root moves by no more than the root of what its square moves by. All of it falls with n.
+    """
+    kind, n, grid = aggregate.kind, smallest, aggregate.grid
+    of = [widths[measurement] for measurement in aggregate.measurements]
+    if kind == "regr_count":
+        return Fraction(of[0])
+    if grid is None or kind in QUOTIENTS or kind in GROWING or kind in RANKED:
+        return None
+    second = aggregate.measurements[-1].subject.other_grid
+    most = Fraction(grid.width**2)
+    if second is None:
+        unit, moved = grid.step**2 / 4, squares_moved(grid, (of[0], of[1], of[2]), n)
+    else:
+        means = [Fraction(of[1] + grid.width * of[0], n), Fraction(of[2] + second.width * of[0], n)]
+        if kind in ("regr_avgy", "regr_avgx"):
+            side = ("regr_avgy", "regr_avgx").index(kind)
+            some = (grid, second)[side]
+            return min(means[side], Fraction(2 * some.width)) * some.step / 2 * (1 + ROUNDED)
+        most, unit = Fraction(grid.width * second.width), grid.step * second.step / 4
+        moved = Fraction(of[5] + most.numerator * of[0], n) + grid.width * means[1] + second.width * means[0]
+    moved = min(moved, most) if second is None else moved
+    if not kind.endswith("_pop"):
+        least = max(n - of[0], 2)
+        factor = Fraction(least, least - 1)
+        moved = moved * factor + most * (factor - 1)
+    # shown with digits that a thousandth of the noise needs
+    found = moved * unit * (1 + ROUNDED)
+    return sqrt_above(found) * (1 + ROUNDED) if kind.startswith("stddev") else found
+
+
+def squares_moved(grid: Grid, widths: tuple[int, int, int], n: int) -> Fraction:
+    mean = Fraction(widths[1] + grid.width * widths[0], n)
+    return Fraction(widths[2] + grid.width**2 * widths[0], n) + 2 * grid.width * mean
 
 
 # of columns whose errors SQL makes of margins: the least and the largest, by the place of the column

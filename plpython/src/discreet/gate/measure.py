@@ -54,6 +54,8 @@ BITS = {"int8": 64, "bigint": 64, "integer": 32, "smallint": 16}
 LAST_REAL, LEAST_REAL = Decimal("3.4e38"), Decimal("1.2e-38")
 
 Group = tuple[str | None, ...]
+# what is drawn at once, and of joint noise the part of each
+Members = Mapping[Measurement, JointPart | None]
 # of every aggregate, in every row: the numbers that it is made of
 Parts = Mapping[int, Sequence[tuple[int, ...]]]
 # of each group that has rows; of a quantile, the number in each bin that has some
@@ -137,11 +139,11 @@ class Draws:
     def __init__(self, plan: Plan, terms: Terms, known: Sequence[Group] | None) -> None:
         self._groups = 0 if known is None else len(known)
         added = [] if known is None else [m for m in plan.measurements if m.quantity is not Quantity.QUANTILE]
-        self._families: list[tuple[tuple[Measurement, ...], Noise | JointNoise]] = []
+        self._families: list[tuple[Members, Noise | JointNoise]] = []
         for measurement in added:
             noise = terms.noise(measurement)
             if not isinstance(noise, JointPart):
-                self._families.append(((measurement,), noise))
+                self._families.append(({measurement: None}, noise))
         self._families += [] if known is None else terms.together
         self._drawn: dict[Measurement, list[int]] = {measurement: [] for measurement in added}
 
@@ -152,19 +154,21 @@ class Draws:
     def draw_some(self) -> None:
         """Draws a part of what is missing."""
         for members, noise in self._families:
-            done = len(self._drawn.get(members[0], ()))
-            if members[0] in self._drawn and done < self._groups:
+            done = len(self._drawn.get(next(iter(members)), ()))
+            if next(iter(members)) in self._drawn and done < self._groups:
                 self._draw(members, noise, min(max(AT_ONCE // len(members), 1), self._groups - done))
                 return
 
-    def _draw(self, members: tuple[Measurement, ...], noise: Noise | JointNoise, how_many: int) -> None:
+    def _draw(self, members: Members, noise: Noise | JointNoise, how_many: int) -> None:
         if isinstance(noise, JointNoise):
             vectors = noise.draw(how_many)
-            for place, member in enumerate(members):
-                self._drawn[member] += [vector[place] for vector in vectors]
+            for member, part in members.items():
+                assert part is not None
+                self._drawn[member] += [part.of_vector(vector) for vector in vectors]
         else:
             assert not isinstance(noise, JointPart)
-            self._drawn[members[0]] += noise.draw(how_many)
+            (member,) = members
+            self._drawn[member] += noise.draw(how_many)
 
     def taken(self, measurement: Measurement) -> list[int]:
         """All draws of a measurement, one for each group."""
@@ -422,7 +426,8 @@ def noise_of_rows(aggregate: Aggregate, parts: Sequence[tuple[int, ...]], terms:
 
 def noise_scales(aggregate: Aggregate, terms: Terms) -> list[Fraction]:
     """Of each measurement, in the unit of the aggregate."""
-    spreads = [terms.stated_noise(measurement).spread for measurement in aggregate.measurements]
+    noises = [terms.stated_noise(measurement) for measurement in aggregate.measurements]
+    spreads = [noise.scale_of_sums if isinstance(noise, JointPart) else noise.spread for noise in noises]
     if aggregate.kind == "count":
         return spreads
     grid = aggregate.grid

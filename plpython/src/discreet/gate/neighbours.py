@@ -70,11 +70,11 @@ def excess(asked: Plan, here: Totals, there: Totals) -> list[str]:
 def together_moved(terms: Terms, here: Totals, there: Totals) -> list[str]:
     """What moves further than the precondition of joint noise says (dp/joint.py)."""
     findings = []
-    for members, noise in terms.together:
+    for members, _ in terms.together:
         parts: dict[Group, Fraction] = {}
-        for measurement, width in zip(members, noise.widths, strict=True):
+        for measurement, part in members.items():
             for group, by in numbers_moved(here.numbers[measurement], there.numbers[measurement]).items():
-                parts[group] = max(parts.get(group, Fraction(0)), Fraction(by, width))
+                parts[group] = max(parts.get(group, Fraction(0)), Fraction(by, part.width))
         if max(parts.values(), default=0) > 1 or sum(parts.values()) > terms.groups:
             findings.append(f"{len(members)} measurements moved together by {parts}")
         if len(parts) > terms.reach:

@@ -46,7 +46,8 @@ class Plan(Answered):
     `personal`: people pay for it themselves. `subquestions`: those whose answers are constants of this one,
     as long as they are not answered; `within`: answered or not.
     `sample`: the part of the people that it is answered from, if not all. `as_of`: what it takes for now(), if another
-    moment. `charged`: the periods that pay for it, where the dataset has periods.
+    moment. `charged`: the periods that pay for it, where the dataset has periods. `favour`: names of columns or
+    aggregates that are to be more exact than others (gate/shares.py).
     """
 
     measurements: tuple[Measurement, ...]
@@ -58,6 +59,7 @@ class Plan(Answered):
     sample: Sampled | None = None
     as_of: datetime | None = None
     charged: Charged | None = None
+    favour: tuple[str, ...] = ()
 
     @property
     def by_period(self) -> bool:

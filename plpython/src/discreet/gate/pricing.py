@@ -16,7 +16,7 @@ from discreet.dp.exact import decimal_text
 from discreet.dp.price import LARGEST_EPSILON, Accounting, Price, parse_epsilon
 from discreet.dp.sampling import PoissonSample
 from discreet.dp.sensitivity import Neighbours
-from discreet.gate.exactness import widest_error
+from discreet.gate.exactness import why_not_known, widest_error
 from discreet.gate.plan import Plan
 from discreet.gate.sampling import BYTES, SCALED, Sampled
 from discreet.gate.stored import Found, store_keys
@@ -128,11 +128,13 @@ class Asked:
         )
 
 
-def priced(plan: Plan, declared: str, wish: Wish, usual: str) -> Asked:
+def priced(plan: Plan, declared: str, wish: Wish, usual: str, favour: tuple[str, ...] = ()) -> Asked:
     """A plan with its price, and those of the questions within it; `usual`: the epsilon of those that wish for none."""
     wish = wish.shared(len(plan.subquestions))
-    inner = tuple(priced_alone(one, declared, wish.plainly(), usual) for one in plan.subquestions)
-    return replace(priced_alone(plan, declared, wish, usual), inner=inner)
+    inner = tuple(
+        priced_alone(replace(one, favour=favour), declared, wish.plainly(), usual) for one in plan.subquestions
+    )
+    return replace(priced_alone(replace(plan, favour=favour), declared, wish, usual), inner=inner)
 
 
 def group_delta(epsilon: Fraction, delta: Fraction, times: int) -> Fraction:
@@ -248,18 +250,21 @@ def worth_of(plan: Plan, wish: Wish, usual: str) -> Fraction:
 def worth_of_accuracy(plan: Plan, accuracy: Decimal, smallest: int | None) -> Fraction:
     """The smallest epsilon, to two digits, at which every column whose half-width is known keeps to `accuracy`.
 
-    That of averages is known where they are of no fewer than `smallest` values.
+    That of averages, variances and covariances is known where they are of no fewer than `smallest` values.
     """
     if not accuracy.is_finite() or accuracy <= 0:
         raise RefusedShapeError(f"accuracy {accuracy} is not above 0", "It is a half-width: 10 means ±10.")
 
     def exact_enough(worth: Fraction) -> bool:
         price = price_of(plan, worth)
-        error = widest_error(plan, terms_of(plan, price, Fraction(0)), smallest)
+        terms = terms_of(plan, price, Fraction(0))
+        error = widest_error(plan, terms, smallest)
         if error is None:
+            reasons = "".join(f"; {reason}" for reason in why_not_known(plan, terms, smallest))
             raise RefusedShapeError(
-                "how exact this is, is not known before it is answered",
-                "Give an epsilon; or, of averages, smallest_count => the smallest number of values that they are of.",
+                f"how exact this is, is not known before it is answered{reasons}",
+                "Give an epsilon; or, of averages, variances and covariances, smallest_count => the smallest number of"
+                " values that they are of.",
             )
         return error <= Fraction(accuracy)
 

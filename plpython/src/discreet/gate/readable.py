@@ -10,6 +10,7 @@ from discreet.gate.caveats_values import name_of
 from discreet.gate.lint import MANY_MEASUREMENTS
 from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.plan import Plan
+from discreet.gate.shares import favoured_aggregates
 from discreet.gate.tree import Column, Derived, Expression, Join, Query, Rows, Table, Union, every_node
 
 MEASURES = {
@@ -40,7 +41,7 @@ def lines(told: Mapping[str, Json], plan: Plan | None) -> Iterator[str]:
     if plan is None or "outputs" not in told:
         return
     yield f"Price: {price(told)}"
-    yield from listed("Measured", (measured(m, plan) for m in plan.measurements))
+    yield from listed("Measured", measured_for(told, plan))
     yield from listed("Error with 95 %", (error(column) for column in told["outputs"]))
     yield from listed("Groups", (group(some) for some in told["groups"]))
     yield from listed("Not covered", told["caveats"])
@@ -68,6 +69,16 @@ def price(told: Mapping[str, Json]) -> str:
     lifetime = f"epsilon {told['lifetime_epsilon']} of the lifetime of {dataset}" if "lifetime_epsilon" in told else ""
     each = f"epsilon {told['epsilon']}{delta} of each of the periods {named} of {dataset}" if periods else ""
     return " and ".join(part for part in (each, lifetime) if part)
+
+
+def measured_for(told: Mapping[str, Json], plan: Plan) -> Iterator[str]:
+    """What is measured, with the part of the price where the parts are not even."""
+    shares = {one["measures"]: one["share"] for one in told["shares"]}
+    uneven = len(set(shares.values())) > 1
+    for measurement in plan.measurements:
+        words = measured(measurement, plan)
+        share = shares.get(words) if uneven else None
+        yield words if share is None else f"{words}: {100 * float(share):.3g} % of the price"
 
 
 def measured(measurement: Measurement, plan: Plan) -> str:
@@ -110,6 +121,8 @@ def advice(plan: Plan, told: Mapping[str, Json]) -> Iterator[str]:
             f"max_rows is {limits.rows()}: where people have more rows, a curator can count them by "
             f"SELECT discreet.alter_protection({named}, max_rows => n); noise grows with it"
         )
+    if plan.favour and not favoured_aggregates(plan):
+        yield f"discreet.favour names no column or aggregate of this question: {', '.join(plan.favour)}"
     if len(plan.measurements) >= MANY_MEASUREMENTS:
         yield f"{len(plan.measurements)} numbers share the price: ask for fewer of them"
     if len(plan.grouping.sets) > 1:

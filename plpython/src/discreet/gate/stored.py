@@ -81,7 +81,11 @@ def in_order(plan: Plan, keys: tuple[int, ...]) -> list[int]:
 def written(terms: Terms, measurement: Measurement, numbers: Mapping[Group, int], run: str) -> dict[str, object]:
     """A measurement of a grouping set, as the ledger keeps it beside the groups."""
     part = terms.joint_part(measurement)
-    joint = {} if part is None else {"widths": part.joint.widths, "scale": part.joint.scale, "place": part.place}
+    joint = (
+        {}
+        if part is None
+        else {"widths": part.joint.widths, "scale": part.joint.scale, "place": part.place, "copies": part.copies}
+    )
     return {
         "price": str(terms.price_of(measurement).amount),
         "joint": joint,
@@ -116,7 +120,8 @@ def joint_of(entry: Mapping[str, object]) -> JointPart | None:
     held = entry.get("joint")
     if not isinstance(held, dict) or not held:
         return None
-    return JointNoise(tuple(map(int, held["widths"])), int(held["scale"])).of_number(int(held["place"]))
+    noise = JointNoise(tuple(map(int, held["widths"])), int(held["scale"]))
+    return noise.of_number(int(held["place"]), int(held.get("copies", 1)))
 
 
 def found_in(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
 
 from discreet.dp.additive import DiscreteGaussian, DiscreteLaplace, additive_noise
 from discreet.dp.combined import CombinedNoise
@@ -17,26 +17,26 @@ from discreet.dp.quantile import QuantileChoice, QuantileEnd
 from discreet.dp.sampling import PoissonSample
 from discreet.dp.sensitivity import Neighbours
 from discreet.dp.threshold import ThresholdedRelease
-from discreet.gate.measurements import Measurement, Quantity, Subject
+from discreet.gate.measurements import Measurement, Quantity
 from discreet.gate.plan import Plan
+from discreet.gate.shares import PEOPLE as PEOPLE
+from discreet.gate.shares import ROWS, Division, Number, divided_among, without_joint_noise, worths
 
 Noise = DiscreteLaplace | DiscreteGaussian | JointPart
-# where groups are unknown, it decides which of them are shown
-PEOPLE = Measurement(Quantity.PEOPLE, Subject())
 
 
 @dataclass(frozen=True)
 class Terms:
     """What a question pays, per grouping set, and what that covers: `reach` groups that one person can change.
     `sample`: the part of the people that numbers are of; they are scaled to all of them once they are released.
-    `keys`: those that the set groups by; `known`: its groups are. `measured`: what is to be measured under these terms;
-    `paid`: what has been paid for measurements, now or before, and `drawn`: those that had joint noise. `stated`: the
-    noise of those whose numbers were estimated from several draws (gate/consistent.py).
+    `keys`: those that the set groups by, one set of `several`; `known`: its groups are. `measured`: what is to be
+    measured under these terms; `paid`: what has been paid for measurements, now or before, and `drawn`: those that had
+    joint noise. `stated`: the noise of those whose numbers were estimated from several draws (gate/consistent.py).
 
-    The price is split evenly over the `measurements` that have no epsilon of their own, and is None where all have;
-    what is charged is the sum of all (sequential composition). Noise of one measurement is calibrated to the whole
-    vector of its groups; measurements of `together` have joint noise, for their parts of the price together. One
-    person has at most `rows` rows in each of at most `groups` groups, and `total` rows in all
+    The price is divided among the measurements that have no epsilon of their own, by their `worths` (gate/shares.py),
+    and is None where all have; what is charged is the sum of all (sequential composition). Noise of one measurement is
+    calibrated to the whole vector of its groups; measurements of `together` have joint noise, for their parts of the
+    price together. One person has at most `rows` rows in each of at most `groups` groups, and `total` rows in all
     of them: changes at most `groups` numbers by at most s, the sensitivity for `rows`, and all together by at most S,
     that for `total`. So with n = S / s ≤ groups, to which it comes where `total` = rows · groups, the change is at most
     n · s in L1; and since Σ x² ≤ max |x| · Σ |x| ≤ s · S, at most √n · s in L2.
@@ -69,7 +69,7 @@ class Terms:
     rows: int
     total: int
     single: bool
-    measurements: int
+    worths: tuple[tuple[Measurement, Fraction, Fraction], ...]
     accounting: str
     keys: tuple[int, ...] = ()
     measured: tuple[Measurement, ...] = ()
@@ -78,6 +78,7 @@ class Terms:
     known: bool = True
     stated: tuple[tuple[Measurement, CombinedNoise], ...] = ()
     sample: PoissonSample | None = None
+    several: bool = False
 
     @classmethod
     def of(cls, plan: Plan, price: Price | None, delta: Fraction, keys: tuple[int, ...]) -> Terms:
@@ -90,8 +91,9 @@ class Terms:
             groups = rows = total = 1
         single, accounting = plan.source.single, plan.dataset.accounting
         return cls(
-            price, delta, groups, doubled, rows, total, single, plan.sharing, accounting, keys, plan.measurements,
+            price, delta, groups, doubled, rows, total, single, worths(plan), accounting, keys, plan.measurements,
             known=plan.knows_groups(keys), sample=None if plan.sample is None else plan.sample.people,
+            several=len(plan.grouping.sets) > 1,
         )  # fmt: skip
 
     @property
@@ -108,9 +110,45 @@ class Terms:
         return measurement.sensitivity(self.total, self.single, self.groups)
 
     @cached_property
-    def share(self) -> Price:
+    def division(self) -> Division:
+        """The shares of the price, and which measurements have joint noise."""
+        numbers = tuple(
+            Number(measurement, *self.squared_errors(measurement, worth), float(favoured))
+            for measurement, worth, favoured in self.worths
+        )
+        if self.accounting != Accounting.PURE:
+            return without_joint_noise(numbers, 2)
+        found = divided_among(numbers, may_copy=not self.several)
+        return found if not found.joint or self.joint_noise(found) else without_joint_noise(numbers, 3)
+
+    def squared_errors(self, measurement: Measurement, worth: Fraction) -> tuple[float, float | None]:
+        """Those of noise of its own, and of joint noise if it may have that, for worth 1 where one person changes one
+        group by no more than the sensitivity.
+        """
+        if measurement.quantity is Quantity.QUANTILE:
+            return float(worth) * (self.acts * math.ceil(Fraction(self.total, self.rows))) ** 2, None
+        least = self.in_group(measurement)
+        alone = float(worth) * float(self.norm(measurement) / least) ** 2
+        if not self.may_be_joint(measurement):
+            return alone, None
+        return alone, float(worth) * float(Fraction(self.width(measurement) * self.groups, least)) ** 2
+
+    def joint_noise(self, division: Division) -> JointNoise | None:
         assert self.price is not None
-        return self.price.split(self.measurements)[0]
+        shares = dict(division.shares)
+        part = sum((shares[measurement] for measurement, _ in division.joint), Fraction(0))
+        widths = [self.width(measurement) for measurement, copies in division.joint for _ in range(copies)]
+        price = replace(self.price, amount=self.price.amount * part)
+        return JointNoise.for_price(widths, Fraction(self.groups), self.reach, price)
+
+    def share_of(self, measurement: Measurement) -> Fraction:
+        """The part of the price; the number of rows is that of people where that is measured in its place."""
+        alias = measurement == ROWS and measurement not in self._shares
+        return self._shares[PEOPLE if alias else measurement]
+
+    @cached_property
+    def _shares(self) -> dict[Measurement, Fraction]:
+        return dict(self.division.shares)
 
     @cached_property
     def _paid(self) -> dict[Measurement, Price]:
@@ -126,7 +164,10 @@ class Terms:
     def price_of(self, measurement: Measurement) -> Price:
         if measurement in self._paid:
             return self._paid[measurement]
-        return self.share if measurement.own is None else measurement.own.price(self.accounting)
+        if measurement.own is not None:
+            return measurement.own.price(self.accounting)
+        assert self.price is not None
+        return replace(self.price, amount=self.price.amount * self.share_of(measurement))
 
     def stated_noise(self, measurement: Measurement) -> Noise | CombinedNoise:
         """The noise of the number that is shown."""
@@ -156,29 +197,28 @@ class Terms:
         drawn = dict(self.drawn)
         if measurement in drawn or measurement in self._paid:
             return drawn.get(measurement)
-        for members, noise in self.together:
-            if measurement in members:
-                return noise.of_number(members.index(measurement))
+        for parts, _ in self.together:
+            if measurement in parts:
+                return parts[measurement]
         return None
 
     @cached_property
-    def together(self) -> list[tuple[tuple[Measurement, ...], JointNoise]]:
-        """Measurements that have joint noise, where that is no more for any of them than noise of its own.
+    def together(self) -> list[tuple[dict[Measurement, JointPart], JointNoise]]:
+        """Measurements that have joint noise, each with its part of it.
 
         Not those that are chosen by it: bins, and which of unknown groups are shown.
         """
-        if self.accounting != Accounting.PURE or self.price is None:
+        if self.price is None or not self.worths or any(measurement in self._paid for measurement, *_ in self.worths):
             return []
-        members = [m for m in self.measured if m.own is None and m not in self._paid and self.may_be_joint(m)]
-        d = len(members)
-        if any((d + 1) * (d + 2) * self.groups**2 > 6 * d**2 * self.touched(m) ** 2 for m in members):
-            members = [m for m in members if self.touched(m) == self.groups]
-        if len(members) < 2:
+        noise = self.joint_noise(self.division) if self.division.joint else None
+        if noise is None:
             return []
-        price = Price(Accounting.PURE, sum((self.price_of(m).amount for m in members), Fraction(0)))
-        widths = [self.width(m) for m in members]
-        noise = JointNoise.for_price(widths, Fraction(self.groups), self.reach, price)
-        return [] if noise is None else [(tuple(members), noise)]
+        parts: dict[Measurement, JointPart] = {}
+        place = 0
+        for measurement, copies in self.division.joint:
+            parts[measurement] = noise.of_number(place, copies)
+            place += copies
+        return [(parts, noise)]
 
     def may_be_joint(self, measurement: Measurement) -> bool:
         if measurement.quantity is Quantity.QUANTILE or (measurement == PEOPLE and not self.known):
@@ -201,7 +241,7 @@ class Terms:
             return Fraction(measurement.changed)
         sensitivity = Fraction(self.in_group(measurement))
         groups = self.touched(measurement)
-        if self.price_of(measurement).accounting is Accounting.PURE:
+        if self.accounting == Accounting.PURE:
             return sensitivity * self.acts * groups
         if measurement.quantity in (Quantity.TOTAL, Quantity.CENTRED, Quantity.PRODUCTS, Quantity.DISTINCT_TOTAL):
             return sensitivity * self.acts * sqrt_above(groups)
@@ -212,7 +252,7 @@ class Terms:
 
     def choice(self, measurement: Measurement) -> QuantileChoice | QuantileEnd | ModeChoice:
         """Of a quantile, of a value on one side of it, or of the most frequent value."""
-        price = self.price_of(measurement).split(ceil(Fraction(self.total, self.rows)))[0]
+        price = self.price_of(measurement).split(math.ceil(Fraction(self.total, self.rows)))[0]
         if measurement.fraction is None:
             return ModeChoice.of(price, self.rows * self.acts)
         if measurement.side is not None:

@@ -50,6 +50,11 @@ class Asker:
         """Whether the session wishes for a column of errors beside each noisy one."""
         return self.session.facts.get("discreet.with_error") is not None
 
+    @property
+    def favour(self) -> tuple[str, ...]:
+        """Columns or aggregates that the session wishes to be more exact than others."""
+        return tuple(listed_names(self.setting("discreet.favour")))
+
     def setting(self, name: str) -> str:
         return str(self.session.facts[name])
 

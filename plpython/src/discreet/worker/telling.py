@@ -12,9 +12,10 @@ from discreet.core.syntax import Json
 from discreet.core.verdicts import judges
 from discreet.dp.exact import decimal_text
 from discreet.gate.caveats import caveats, thresholds
-from discreet.gate.exactness import Widths, all_widths, columns_told, errors_told, exactness, groups_told
+from discreet.gate.exactness import Widths, about, all_widths, columns_told, errors_told, exactness, groups_told
 from discreet.gate.plan import Plan, errors_sql
 from discreet.gate.pricing import Asked
+from discreet.gate.readable import measured
 from discreet.gate.stored import Found, covers, terms_with
 from discreet.gate.together import Rows
 from discreet.worker.asker import Asker
@@ -111,6 +112,7 @@ def explained(asker: Asker, asked: Asked, found: Found, due: Asked, charged: dic
             "delta": decimal_text(due.delta),
             "accounting": plan.dataset.accounting,
             "measurements": len(plan.measurements),
+            "shares": shares_told(due),
             "outputs": [column.told() for column in exactness(plan, terms)],
             "groups": groups_told(plan, terms),
             "caveats": caveats(plan, terms),
@@ -120,6 +122,20 @@ def explained(asker: Asker, asked: Asked, found: Found, due: Asked, charged: dic
         | ({} if charged is None else shortage(asker, charged))
         | ({} if asker.label is None else {"label": asker.label.text})
     )
+
+
+def shares_told(due: Asked) -> list[dict[str, Json]]:
+    """Of what is to be measured, which part of the price each has; of joint noise, an even part of that of all."""
+    plan, terms = due.plan, due.terms[0]
+    return [
+        {
+            "measures": measured(measurement, plan),
+            "share": about(terms.share_of(measurement)),
+            "joint": terms.joint_part(measurement) is not None,
+        }
+        for measurement in plan.measurements
+        if measurement.own is None
+    ]
 
 
 def periods_told(due: Asked) -> dict[str, Json]:

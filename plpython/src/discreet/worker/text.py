@@ -132,13 +132,15 @@ class TextQuestion:
         """The question with its price, by text and catalog, and the keys of public tables."""
         described, wish, usual = meaning.described, self.asking.wish, self.asker.setting("discreet.epsilon")
         opened, listed = self.opened(meaning), tuple(sorted(self._listed.items()))
-        key = described.digest, self.text, wish, meaning.names, usual, self.asker.user, tuple(opened.items()), listed
+        favour, told = self.asker.favour, (tuple(opened.items()), listed)
+        key = described.digest, self.text, wish, meaning.names, usual, favour, self.asker.user, *told
         asked = PLANNED.get(key)
         if asked is None:
             planned = self._plan[1] if self._plan is not None and self._plan[0] is meaning else None
             if planned is None:
                 planned, _ = self.planned(meaning, opened)
-            asked = priced(replace(planned, as_of=self.as_of()), self._declared or described.declared, wish, usual)
+            declared = self._declared or described.declared
+            asked = priced(replace(planned, as_of=self.as_of()), declared, wish, usual, favour)
             if not self._clock_read and wish.released is None:
                 PLANNED.put(key, asked)
         return asked
