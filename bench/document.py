@@ -20,7 +20,7 @@ PICTURES = {"growth": "![Time of a question against rows, people, groups, sums, 
 
 def document() -> str:
     """The pages of all results, each a section; those beside peers come last."""
-    pages = sorted(RESULTS.glob("*.md"), key=lambda page: (page.stem == "peers", page.stem))
+    pages = sorted(RESULTS.glob("*.md"), key=lambda page: (page.stem.startswith("peers"), page.stem))
     sections = [HEAD]
     for page in pages:
         sections += [
