@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -129,3 +130,32 @@ def test_sums_are_bounded_as_those_of_laplace_noise_of_the_same_variance(
         t = share / spread
         expected = math.fsum(chance * math.cosh(t * k) for k, chance in law.items())
         assert expected <= 1 / (1 - share**2) * (1 + 2e-2)
+
+
+def gaussian(epsilon: float, delta: float) -> float:
+    """The deviation of the analytic Gaussian mechanism at sensitivity 1 (Balle and Wang 2018, Theorem 8)."""
+    law, low, high = NormalDist(), 1e-3, 1e6
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        lost = law.cdf(1 / (2 * middle) - epsilon * middle) - math.exp(epsilon) * law.cdf(
+            -1 / (2 * middle) - epsilon * middle
+        )
+        low, high = (middle, high) if lost > delta else (low, middle)
+    return high
+
+
+def test_what_limits_say_of_gaussian_noise_in_a_pure_dataset() -> None:
+    """From so many numbers on it has less error, where a person is in so many groups."""
+    deviation = gaussian(1, 1e-6)
+
+    def pure(numbers: int, groups: int) -> float:
+        noise = JointNoise.for_price([10**6] * numbers, Fraction(groups), groups, Price.of(1))
+        alone = additive_noise(10**6 * groups, Price.of(1), groups)
+        spread = alone.spread if noise is None else noise.of_number(0).spread
+        return math.sqrt(2) * float(spread) / 10**6
+
+    first = {
+        groups: next(d for d in range(1, 99) if deviation * math.sqrt(d * groups) < pure(d, groups))
+        for groups in (1, 2, 5, 10)
+    }
+    assert first == {1: 51, 2: 24, 5: 8, 10: 1}
