@@ -352,26 +352,26 @@ PAIRED = [
 def test_the_wanted_accuracy_of_a_spread_holds_for_any_released_numbers(
     aggregate: str, smallest: int, more: int, at: list[Fraction]
 ) -> None:
-    """Of so many values or more, whatever the sums: also those that noise puts beyond what sums can be."""
+    """Of so many values or more. Sums of spreads may be any, those of pairs as far off as the widths of their noise."""
     plan, terms = asked(STAFF.format(aggregate))
     (one,) = plan.aggregates
     known = widest_error(plan, terms, smallest)
     assert known is not None
     (bound,) = (bound_of(part, plan.aggregates, terms[0]) for _, part in plan.columns)
     count, widths = smallest + more, bound.widths
-    largest = [one.grid.width if one.grid else 1] * 5
-    if len(one.measurements) == 6:
-        other = one.measurements[-1].subject.other_grid
-        assert other is not None
-        assert one.grid is not None
-        y, x = one.grid.width, other.width
-        largest = [y, x, y**2, x**2, x * y]
-    elif len(one.measurements) == 3:
-        largest[1] = largest[0] ** 2
-    sums = [int(part * most * count) for part, most in zip(at, largest, strict=True)]
-    if len(one.measurements) == 6:  # with noise no larger than its width, it is no further beyond what it can be
-        reach = largest[4] * (count + widths[one.measurements[0]]) + widths[one.measurements[5]]
-        sums[4] = min(max(sums[4], -reach), reach)
+    assert one.grid is not None
+    other = one.measurements[-1].subject.other_grid
+    if other is None:
+        sums = [int(at[0] * one.grid.width * count), int(at[1] * one.grid.width**2 * count)]
+    else:  # two pairs of values, each of half of the rows, and noise within its width
+        (y, v, x, u), noise = (part / 2 for part in at[:4]), at[4] / 2
+        rows = max(count - int(noise * widths[one.measurements[0]]), 1)
+        y, v, x, u = y * one.grid.width, v * one.grid.width, x * other.width, u * other.width
+        exact = [y + v, x + u, y * y + v * v, x * x + u * u, y * x + v * u]
+        sums = [
+            int(rows * part / 2 + noise * widths[measurement])
+            for part, measurement in zip(exact, one.measurements[1:], strict=True)
+        ]
     parts = (count, *sums)[: len(one.measurements)]
     spreads = tuple(terms[0].stated_noise(measurement).spread for measurement in one.measurements)
     shown = put_together(one, parts, spreads)
