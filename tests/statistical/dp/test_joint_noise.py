@@ -19,7 +19,8 @@ from tests.statistical.dp.dp_evidence import (
     proportion_bounds,
 )
 
-from discreet.dp.joint import STEPS, JointNoise, geometric, happens
+from discreet.dp.joint import LARGEST_WORD, STEPS, JointNoise, filled, geometric, happens
+from discreet.dp.noise import wholes_below
 from discreet.dp.price import Price
 
 FALSE_ALARM = 1e-8
@@ -32,15 +33,39 @@ def within(hits: int, draws: int, chance: float) -> bool:
     return bool(lower[0] <= chance <= upper[0])
 
 
+@pytest.mark.parametrize("limit", [2, 3, 5, 2**32 + 1, 2**53 + 1, 2**61 - 1, LARGEST_WORD - 1, 2**80 - 1])
+def test_whole_numbers_are_uniform_below_their_limit(limit: int) -> None:
+    """Each is compared with thirds of the limit, beside numbers with other limits."""
+    mixed = filled(2 * DRAWS, limit)
+    mixed[::2] = 1
+    found = wholes_below(mixed)
+    assert not found[::2].any()
+    drawn = [int(number) for number in found[1::2]]
+    assert 0 <= min(drawn) <= max(drawn) < limit
+    for part in (1, 2):
+        below = -(-limit * part // 3)
+        assert within(sum(number < below for number in drawn), DRAWS, below / limit)
+
+
+def test_vectors_beyond_64_bits_are_drawn_like_smaller_ones() -> None:
+    """Widths and scale times 2**50: of the same shape, up to rounding."""
+    small, large = ((np.array(JointNoise((1 << more + 10, 3 << more + 10), STEPS).draw(DRAWS)) >> more).astype(float)
+                    for more in (0, 50))  # fmt: skip
+    for place in range(2):
+        both = np.sort(np.concatenate([small[:, place], large[:, place]]))
+        parts = [np.searchsorted(np.sort(one[:, place]), both, side="right") / DRAWS for one in (small, large)]
+        assert np.abs(parts[0] - parts[1]).max() <= 2 * distribution_distance(DRAWS, FALSE_ALARM)
+
+
 @pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (1, 1), (1, 3), (7, 8), (2**70 - 1, 2**71)])
 def test_what_happens_has_the_stated_probability(numerator: int, denominator: int) -> None:
-    hits = sum(happens(numerator, denominator) for _ in range(DRAWS))
+    hits = int(happens(filled(DRAWS, numerator), denominator).sum())
     assert within(hits, DRAWS, math.exp(-numerator / denominator))
 
 
 @pytest.mark.parametrize("scale", [1, 3, 1000])
 def test_geometric_numbers_have_the_stated_distribution(scale: int) -> None:
-    found = np.bincount([geometric(scale) for _ in range(DRAWS)])
+    found = np.bincount(geometric(scale, DRAWS))
     chances = -np.expm1(-1 / scale) * np.exp(-np.arange(len(found)) / scale)
     distance = np.abs(np.cumsum(found) / DRAWS - np.cumsum(chances)).max()
     assert distance <= distribution_distance(DRAWS, FALSE_ALARM)

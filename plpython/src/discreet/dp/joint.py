@@ -18,7 +18,7 @@ from discreet.core.errors import InvalidParameterError
 from discreet.core.syntax import Array
 from discreet.dp.additive import USUAL_PROBABILITY, checked_probability
 from discreet.dp.exact import sqrt_above
-from discreet.dp.noise import whole_below
+from discreet.dp.noise import wholes_below
 from discreet.dp.price import Accounting, Price
 
 # L of the theorem
@@ -29,6 +29,10 @@ MOST_NUMBERS = 100
 # points of an integral over the radius, and what it may be off
 POINTS = 2**15
 INTEGRAL_MARGIN = 0.999
+# vectors that are drawn at once, which no cancel ends
+AT_ONCE = 4096
+# numbers below it are computed with in 64 bits, larger ones as Python's integers
+LARGEST_WORD = 2**62
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,9 @@ class JointNoise:
     q = e**(-1/s), and z uniformly in the box: then P(z) is proportional to the sum of q**r over r >= M(z), which is
     proportional to q**M(z). To draw r, propose R - A, with A = ceil(L / 2 min w) and R a sum of d + 1 geometric numbers
     with ratio q, that is P(R) proportional to (R + 1) … (R + d) q**R. Accept r >= 0 with the probability
-    prod_i (2 f_i(r) + 1) L / (2 w_i (r + A + i)). No factor is above 1, since (2 f_i(r) + 1) L <= 2 w_i r + L and
-    L <= 2 w_i A; and proposal times acceptance is proportional to P(r). Every step compares an
-    integer with a uniform one, so no rounding and no overflow comes in.
+    prod_i (2 f_i(r) + 1) L / (2 w_i (r + A + i)), one factor after the other. No factor is above 1, since
+    (2 f_i(r) + 1) L <= 2 w_i r + L and L <= 2 w_i A; and proposal times acceptance is proportional to P(r). Every step
+    compares an integer with a uniform one, in 64 bits where they are enough, so no rounding and no overflow comes in.
 
     Source: Hardt and Talwar 2010, section 4; Steinke and Ullman 2016 for the box; Awan and Slavkovic 2021.
     """
@@ -93,26 +97,25 @@ class JointNoise:
 
     def draw(self, how_many: int) -> list[tuple[int, ...]]:
         """So many independent vectors. They do not depend on the values."""
-        return [self._in_box(radius) for radius in self.radii(how_many)]
-
-    def _in_box(self, radius: int) -> tuple[int, ...]:
-        ends = [radius * width // STEPS for width in self.widths]
-        return tuple(whole_below(2 * end + 1) - end for end in ends)
-
-    def radii(self, how_many: int) -> list[int]:
-        """So many independent radii of boxes."""
-        below = -(-STEPS // (2 * min(self.widths)))
-        found: list[int] = []
+        found: list[tuple[int, ...]] = []
         while len(found) < how_many:
-            radius = sum(geometric(self.scale) for _ in range(self.numbers + 1)) - below
-            if radius >= 0 and self._accepts(radius, below):
-                found.append(radius)
-        return found
+            radii = self.radii(min(how_many - len(found), AT_ONCE))
+            ends = [radii * width // STEPS for width in self.widths]
+            found += zip(*((wholes_below(2 * end + 1) - end).tolist() for end in ends), strict=True)
+        return found[:how_many]
 
-    def _accepts(self, radius: int, below: int) -> bool:
-        parts = ((2 * (radius * width // STEPS) + 1) * STEPS for width in self.widths)
-        wholes = (2 * width * (radius + below + place) for place, width in enumerate(self.widths, start=1))
-        return whole_below(math.prod(wholes)) < math.prod(parts)
+    def radii(self, how_many: int) -> Array:
+        """Independent radii of boxes: those of so many proposals that are accepted."""
+        below = -(-STEPS // (2 * min(self.widths)))
+        proposed = sum(geometric(self.scale, how_many) for _ in range(self.numbers + 1)) - below
+        radii = proposed[proposed >= 0]
+        if 2 * max(self.widths) * (int(radii.max(initial=0)) + below + self.numbers + STEPS) >= LARGEST_WORD:
+            radii = radii.astype(object)
+        for place, width in enumerate(self.widths, start=1):
+            # each factor is a chance of its own
+            chances = (2 * (radii * width // STEPS) + 1) * STEPS
+            radii = radii[wholes_below(2 * width * (radii + below + place)) < chances]
+        return radii
 
     def of_number(self, place: int, copies: int = 1) -> JointPart:
         """The noise of one of the numbers, which stands at so many places from this one on."""
@@ -124,33 +127,55 @@ def changed(touched: Fraction, cells: int) -> Fraction:
     return Fraction(min(STEPS * cells, math.floor(STEPS * touched) + cells))
 
 
-def geometric(scale: int) -> int:
-    """A geometric number with ratio e**(-1/scale): P(x) proportional to e**(-x/scale), x >= 0.
+def geometric(scale: int, how_many: int) -> Array:
+    """Geometric numbers with ratio e**(-1/scale): P(x) proportional to e**(-x/scale), x >= 0.
 
     Proof: x = u + scale v with 0 <= u < scale, and e**(-x/scale) = e**(-u/scale) e**-v: so u and v are independent; u
     is uniform, kept with probability e**(-u/scale), and v counts what happens with probability 1/e before it does not.
     Source: Canonne, Kamath and Steinke 2020, Algorithm 2.
     """
-    part = whole_below(scale)
-    while not happens(part, scale):
-        part = whole_below(scale)
-    whole = 0
-    while happens(1, 1):
-        whole += 1
-    return part + scale * whole
+    import numpy as np
+
+    parts = filled(how_many, scale)
+    missing = np.arange(how_many)
+    while len(missing):
+        parts[missing] = wholes_below(filled(len(missing), scale))
+        missing = missing[~happens(parts[missing], scale)]
+    wholes = np.zeros(how_many, dtype=np.int64)
+    going = np.arange(how_many)
+    while len(going):
+        going = going[happens(filled(len(going), 1), 1)]
+        wholes[going] += 1
+    if scale * (int(wholes.max(initial=0)) + 1) * MOST_NUMBERS >= LARGEST_WORD:
+        parts, wholes = parts.astype(object), wholes.astype(object)
+    return parts + scale * wholes
 
 
-def happens(numerator: int, denominator: int) -> bool:
-    """True with probability e**-x, for x = numerator / denominator between 0 and 1.
+def happens(numerators: Array, denominator: int) -> Array:
+    """True with probability e**-x for each x = numerator / denominator, which is between 0 and 1.
 
     Proof: the k-th of a sequence of events, each with probability x / k, is the first that fails, and it is later than
     the k-th with probability x**k / k!; that k is odd has probability 1 - x + x**2/2! - x**3/3! … = e**-x.
     Source: Canonne, Kamath and Steinke 2020, Algorithm 1.
     """
-    first = 1
-    while whole_below(denominator * first) < numerator:
+    import numpy as np
+
+    found = np.zeros(len(numerators), dtype=bool)
+    going = np.arange(len(numerators))
+    first = 0
+    while len(going):
         first += 1
-    return first % 2 == 1
+        later = wholes_below(filled(len(going), denominator * first)) < numerators[going]
+        found[going[~later]] = first % 2 == 1
+        going = going[later]
+    return found
+
+
+def filled(how_many: int, number: int) -> Array:
+    """So many times this number, in 64 bits where they are enough."""
+    import numpy as np
+
+    return np.full(how_many, number, dtype=np.int64 if number < LARGEST_WORD else object)
 
 
 @dataclass(frozen=True)
@@ -195,6 +220,8 @@ class JointPart:
 
     def of_vector(self, drawn: Sequence[int]) -> int:
         """The noise of this number in a vector; a half is rounded to the even number, so that there is no bias."""
+        if self.copies == 1:
+            return drawn[self.place]
         return round(Fraction(sum(drawn[self.place : self.place + self.copies]), self.copies))
 
     def added(self, values: Sequence[int], noise: Sequence[int]) -> list[int]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
-from discreet.core.syntax import Mechanism
+from discreet.core.syntax import Array, Mechanism
 from discreet.dp.exact import float_above
 from discreet.dp.price import Accounting
 
@@ -72,17 +72,22 @@ class Entropy:
     """Bytes of the system's entropy, read some thousand at once, each of which is given out once."""
 
     def __init__(self) -> None:
-        self._bytes, self._next, self._process = b"", 0, 0
+        self._bytes, self._next = b"", 0
 
     def take(self, how_many: int) -> bytes:
         first, self._next = self._next, self._next + how_many
-        if self._next > len(self._bytes) or self._process != os.getpid():  # a forked process has bytes of its own
+        if self._next > len(self._bytes):
             self._bytes = os.urandom(max(how_many, READ_AT_ONCE))
-            first, self._next, self._process = 0, how_many, os.getpid()
+            first, self._next = 0, how_many
         return self._bytes[first : self._next]
+
+    def forget(self) -> None:
+        """A forked process has bytes of its own."""
+        self._bytes, self._next = b"", 0
 
 
 ENTROPY = Entropy()
+os.register_at_fork(after_in_child=ENTROPY.forget)
 
 
 def whole_below(limit: int) -> int:
@@ -93,6 +98,28 @@ def whole_below(limit: int) -> int:
         found = int.from_bytes(ENTROPY.take(size)) >> (8 * size - bits)
         if found < limit:
             return found
+
+
+def wholes_below(limits: Array) -> Array:
+    """For each limit a whole number from 0 to limit - 1, as by whole_below().
+
+    An array of 64 bits is drawn at once. Its `bits` are those of the float next to limit - 1: as many as that number
+    has, or one more, which only turns down more draws.
+    """
+    import numpy as np
+
+    if limits.dtype == object:
+        return np.array([whole_below(limit) for limit in limits], dtype=object)
+    bits = np.frexp((limits - 1).astype(np.float64))[1]
+    found = np.zeros(len(limits), dtype=np.int64)
+    missing = np.flatnonzero(limits > 1)
+    while len(missing):
+        words = np.frombuffer(ENTROPY.take(8 * len(missing)), dtype=np.uint64)
+        drawn = (words >> (64 - bits[missing]).astype(np.uint64)).astype(np.int64)
+        fits = drawn < limits[missing]
+        found[missing[fits]] = drawn[fits]
+        missing = missing[~fits]
+    return found
 
 
 @lru_cache(maxsize=KEPT)
