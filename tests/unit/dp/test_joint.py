@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.core.errors import InvalidParameterError
 from discreet.dp.additive import additive_noise
-from discreet.dp.joint import STEPS, JointNoise, changed
+from discreet.dp.joint import LARGEST_WORD, STEPS, JointNoise, chance, changed, end_of
 from discreet.dp.price import Price
 
 WIDTHS = st.lists(st.integers(1, 2**45), min_size=1, max_size=6)
@@ -49,6 +49,19 @@ def test_a_box_holds_the_vectors_that_are_no_further_than_its_radius(
     z = [number] * len(widths)
     in_box = all(abs(number) <= radius * width // STEPS for width in widths)
     assert in_box == (steps_to(z, widths) <= radius)
+
+
+@given(st.integers(1, 2**45), st.lists(st.integers(0, 2**35), min_size=1, max_size=5))
+def test_ends_and_chances_are_those_of_the_theorem_in_64_bits_and_beyond(width: int, radii: list[int]) -> None:
+    small, large = np.array(radii), np.array([radius << 40 for radius in radii], dtype=object)
+    for found in (small, large):
+        assert found.dtype == object or 2 * width * (max(radii) // STEPS + 1) < LARGEST_WORD
+        whole, rest = chance(found, width)
+        ends = end_of(found, width).tolist()
+        assert ends == [radius * width // STEPS for radius in found.tolist()]
+        assert [(2 * end + 1) * STEPS for end in ends] == (2 * width * whole.astype(object) + rest).tolist()
+        assert (rest >= 0).all()
+        assert (rest < 2 * width).all()
 
 
 @given(WIDTHS, st.integers(0, 2**60))

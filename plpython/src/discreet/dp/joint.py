@@ -100,7 +100,7 @@ class JointNoise:
         found: list[tuple[int, ...]] = []
         while len(found) < how_many:
             radii = self.radii(min(how_many - len(found), AT_ONCE))
-            ends = [radii * width // STEPS for width in self.widths]
+            ends = [end_of(radii, width) for width in self.widths]
             found += zip(*((wholes_below(2 * end + 1) - end).tolist() for end in ends), strict=True)
         return found[:how_many]
 
@@ -109,12 +109,10 @@ class JointNoise:
         below = -(-STEPS // (2 * min(self.widths)))
         proposed = sum(geometric(self.scale, how_many) for _ in range(self.numbers + 1)) - below
         radii = proposed[proposed >= 0]
-        if 2 * max(self.widths) * (int(radii.max(initial=0)) + below + self.numbers + STEPS) >= LARGEST_WORD:
+        if 2 * max(self.widths) * (int(radii.max(initial=0)) // STEPS + 1) >= LARGEST_WORD:
             radii = radii.astype(object)
         for place, width in enumerate(self.widths, start=1):
-            # each factor is a chance of its own
-            chances = (2 * (radii * width // STEPS) + 1) * STEPS
-            radii = radii[wholes_below(2 * width * (radii + below + place)) < chances]
+            radii = radii[accepted(radii, width, below + place)]
         return radii
 
     def of_number(self, place: int, copies: int = 1) -> JointPart:
@@ -125,6 +123,37 @@ class JointNoise:
 def changed(touched: Fraction, cells: int) -> Fraction:
     """S of the theorem."""
     return Fraction(min(STEPS * cells, math.floor(STEPS * touched) + cells))
+
+
+def end_of(radii: Array, width: int) -> Array:
+    """f(r) = floor(r w / L) for each radius, without products that are larger than they need to be."""
+    part = width % STEPS
+    return radii * (width // STEPS) + radii // STEPS * part + radii % STEPS * part // STEPS
+
+
+def chance(radii: Array, width: int) -> tuple[Array, Array]:
+    """c and m with (2 f(r) + 1) L = 2 w c + m and 0 <= m < 2 w, for each radius.
+
+    Proof: with p = r w mod L, 2 f(r) L = 2 r w - 2 p, so what is beyond 2 w r is L - 2 p, a small number.
+    """
+    beyond = STEPS - 2 * (radii % STEPS * (width % STEPS) % STEPS)
+    return radii + beyond // (2 * width), beyond % (2 * width)
+
+
+def accepted(radii: Array, width: int, more: int) -> Array:
+    """True with probability (2 f(r) + 1) L / (2 w (r + more)) for each radius r.
+
+    Proof: let q be uniform below r + more, and u uniform below 2 w. Then 2 w q + u is uniform below 2 w (r + more), and
+    it is below 2 w c + m if q < c, or if q = c and u < m.
+    """
+    import numpy as np
+
+    whole, rest = chance(radii, width)
+    drawn = wholes_below(radii + more)
+    found = drawn < whole
+    close = np.flatnonzero(drawn == whole)
+    found[close] = wholes_below(filled(len(close), 2 * width)) < rest[close]
+    return found
 
 
 def geometric(scale: int, how_many: int) -> Array:
