@@ -200,7 +200,7 @@ VISITS = """
     SET ROLE carol;
     SELECT discreet.open_key('k', 'secret of k'), discreet.create_dataset('v', 1000);
     CREATE TABLE shop.visit (id int, patient int, kind text, cost numeric(10, 2));
-    INSERT INTO shop.visit SELECT n, n % 10000, 'kind ' || n % 3, n % 100 FROM generate_series(1, 60000) n;
+    INSERT INTO shop.visit SELECT n, n % 300000, 'kind ' || n % 3, n % 100 FROM generate_series(1, 600000) n;
     CREATE TABLE shop.plain_visit AS SELECT * FROM shop.visit;
     SELECT discreet.seal_column('shop.visit', 'cost', 'k'), discreet.seal_column('shop.visit', 'kind', 'k');
     SELECT discreet.protect(t, dataset => 'v', unit => 'patient', max_rows => 6),
@@ -209,7 +209,7 @@ VISITS = """
     FROM unnest('{shop.visit,shop.plain_visit}'::regclass[]) t;
     SELECT discreet.grant_budget('v', 'anna', 900);
 """
-# rows of a person are limited and clamped in memory, or in sorts; aggregates within a person, in a hash table or a sort
+# the cells of people are larger than the least memory of their pass; aggregates within a person take a hash table or a sort
 OF_PEOPLE = (
     "SELECT count(*), avg(cost) FROM {}",
     "SELECT count(*), avg(s) FROM (SELECT patient, least(sum(cost), 600) AS s FROM {} GROUP BY patient) p",
