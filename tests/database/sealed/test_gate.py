@@ -209,7 +209,7 @@ VISITS = """
     FROM unnest('{shop.visit,shop.plain_visit}'::regclass[]) t;
     SELECT discreet.grant_budget('v', 'anna', 900);
 """
-# the cells of people are larger than the least memory of their pass; aggregates within a person take a hash table or a sort
+# the cells of people are larger than the least memory of their pass; aggregates within a person hash or sort
 OF_PEOPLE = (
     "SELECT count(*), avg(cost) FROM {}",
     "SELECT count(*), avg(s) FROM (SELECT patient, least(sum(cost), 600) AS s FROM {} GROUP BY patient) p",
