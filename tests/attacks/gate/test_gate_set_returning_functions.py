@@ -8,7 +8,6 @@ from tests.databases import Connection
 MULTIPLIED = [
     "(SELECT generate_series(1, 1000) FROM hr.person) t",
     "hr.person p, LATERAL generate_series(1, p.salary) n",
-    "(SELECT unnest(ARRAY[1, 2, 3]) FROM hr.person) t",
     "(SELECT regexp_split_to_table(name, '') FROM hr.person) t",
     "hr.person, ROWS FROM (generate_series(1, 10), generate_series(1, 20)) r",
     'hr.person, json_to_recordset(\'[{"a":1},{"a":2}]\') AS r(a int)',
@@ -24,7 +23,12 @@ def test_functions_that_multiply_rows_are_refused(gated: Target, blind: Connecti
 
 
 # rows that the question lists: each person has as many rows as there are, of which so many count as the policy says
-LISTED = ["hr.person, generate_series(1, 1000)", "hr.person CROSS JOIN unnest(ARRAY[1, 2, 3]) n"]
+LISTED = [
+    "hr.person, generate_series(1, 1000)",
+    "hr.person CROSS JOIN unnest(ARRAY[1, 2, 3]) n",
+    "(SELECT unnest(ARRAY[1, 2, 3]) FROM hr.person) t",
+    "(SELECT salary, unnest(ARRAY[1, 2, 3]) AS n FROM hr.person) t",
+]
 
 
 @pytest.mark.parametrize("source", LISTED)
