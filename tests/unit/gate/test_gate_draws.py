@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.corpus.sample import planned
 
-from discreet.dp.joint import AT_ONCE
+from discreet.dp.joint import JointNoise
 from discreet.dp.price import Price
 from discreet.gate.aggregates import Aggregate
 from discreet.gate.measure import Draws, Terms, domain_groups, measure, put_together, shown, whole_numbers
@@ -16,7 +16,7 @@ from discreet.gate.measure import Draws, Terms, domain_groups, measure, put_toge
 SQL = "SELECT dept, count(*), sum(salary), avg(salary), min(salary) FROM hr.employee GROUP BY dept"
 PLAN = planned(SQL)
 TERMS = Terms.of(PLAN, Price.of(Fraction(1), "pure"), Fraction(0), (0,))
-TEXTS = {0: [f"dept {number:04}" for number in range(5000)]}
+TEXTS = {0: [f"dept {number:04}" for number in range(9000)]}
 
 
 def test_draws_are_made_in_parts_and_given_out_once() -> None:
@@ -26,9 +26,11 @@ def test_draws_are_made_in_parts_and_given_out_once() -> None:
     draws = Draws(PLAN, TERMS, groups)
     assert draws.missing == len(added) * len(groups)
     draws.draw_some()
-    assert draws.missing == len(added) * (len(groups) - AT_ONCE) > 0
+    ((_, joint),) = TERMS.together
+    assert isinstance(joint, JointNoise)
+    assert draws.missing == len(added) * (len(groups) - joint.at_once) > 0
     first, other = (draws.taken(measurement) for measurement in added[:2])
-    # equal draws of 5000 numbers have a probability below 1e-100 at this scale
+    # equal draws of 9000 numbers have a probability below 1e-100 at this scale
     assert len(first) == len(other) == len(groups)
     assert first != other
     assert added[0] not in draws._drawn

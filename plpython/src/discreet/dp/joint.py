@@ -29,8 +29,8 @@ MOST_NUMBERS = 100
 # points of an integral over the radius, and what it may be off
 POINTS = 2**15
 INTEGRAL_MARGIN = 0.999
-# vectors that are drawn at once, which no cancel ends
-AT_ONCE = 4096
+# geometric numbers that are drawn at once, which no cancel ends
+AT_ONCE = 2**15
 # numbers below it are computed with in 64 bits, larger ones as Python's integers
 LARGEST_WORD = 2**62
 
@@ -95,11 +95,18 @@ class JointNoise:
         """d, the numbers of a group."""
         return len(self.widths)
 
+    @property
+    def at_once(self) -> int:
+        """How many vectors are drawn at once."""
+        return AT_ONCE // (self.numbers + 1)
+
     def draw(self, how_many: int) -> list[tuple[int, ...]]:
         """So many independent vectors. They do not depend on the values."""
         found: list[tuple[int, ...]] = []
         while len(found) < how_many:
-            radii = self.radii(min(how_many - len(found), AT_ONCE))
+            missing = how_many - len(found)
+            # some are not accepted
+            radii = self.radii(min(missing + missing // 4 + 16, self.at_once))
             ends = [end_of(radii, width) for width in self.widths]
             found += zip(*((wholes_below(2 * end + 1) - end).tolist() for end in ends), strict=True)
         return found[:how_many]
@@ -107,7 +114,8 @@ class JointNoise:
     def radii(self, how_many: int) -> Array:
         """Independent radii of boxes: those of so many proposals that are accepted."""
         below = -(-STEPS // (2 * min(self.widths)))
-        proposed = sum(geometric(self.scale, how_many) for _ in range(self.numbers + 1)) - below
+        added = self.numbers + 1
+        proposed = geometric(self.scale, added * how_many).reshape(added, how_many).sum(axis=0) - below
         radii = proposed[proposed >= 0]
         if 2 * max(self.widths) * (int(radii.max(initial=0)) // STEPS + 1) >= LARGEST_WORD:
             radii = radii.astype(object)

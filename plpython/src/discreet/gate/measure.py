@@ -10,7 +10,6 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
-from discreet.dp import joint
 from discreet.dp.combined import CombinedNoise
 from discreet.dp.estimate import Kind, assemble
 from discreet.dp.exact import decimal_above, decimal_below, readable, readable_places, sqrt_above
@@ -157,7 +156,7 @@ class Draws:
         for members, noise in self._families:
             done = len(self._drawn.get(next(iter(members)), ()))
             if next(iter(members)) in self._drawn and done < self._groups:
-                at_once = joint.AT_ONCE if isinstance(noise, JointNoise) else AT_ONCE
+                at_once = noise.at_once if isinstance(noise, JointNoise) else AT_ONCE
                 self._draw(members, noise, min(at_once, self._groups - done))
                 return
 
