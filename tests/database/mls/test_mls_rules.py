@@ -56,6 +56,17 @@ def test_a_limit_counts_what_the_session_sees(ruled: Subjects) -> None:
     assert len(ruled.seen("S", columns="name, perf")) == 5
 
 
+def test_a_limit_on_rows_without_a_value_holds_for_new_rows(ruled: Subjects) -> None:
+    """OLD of an INSERT is all NULL, so the predicate is true of it."""
+    ruled.admin.execute("SELECT discreet.add_limit('employee', 'unpaid', 'salary IS NULL AND perf IS NULL', 1)")
+    session = ruled.at("U")
+    # Smith and Brown show neither to U
+    for names in ("('a')", "('b'), ('c')"):
+        assert refused(session, f"INSERT INTO employee (name) VALUES {names}").sqlstate == "23514"  # noqa: S608
+    session.execute("INSERT INTO employee (name, perf) VALUES ('d', 'fair')")
+    assert refused(session, "UPDATE employee SET perf = NULL WHERE name = 'd'").sqlstate == "23514"
+
+
 def test_a_statement_is_judged_as_a_whole(ruled: Subjects) -> None:
     session = ruled.at("U")
     session.execute("INSERT INTO employee (name, perf) VALUES ('a', 'chief'), ('b', 'clerk'), ('c', 'clerk')")

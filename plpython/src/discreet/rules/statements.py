@@ -53,12 +53,12 @@ def multilevel_rule(name: str, view: str, function: str, rule: Rule) -> list[str
 
 
 def multilevel_limit(name: str, view: str, function: str, predicate: Predicate, at_most: int) -> list[str]:
-    """Counts, after a statement that took places, the rows that the session sees; OLD is all NULL in an INSERT."""
+    """Counts, after a statement that took places, the rows that the session sees."""
     beyond = f"(SELECT count(*) FROM ({counted_rows(view, predicate, at_most)}) t) > {at_most}"  # noqa: S608
     turn = f"(TG_RELID, {literal(name)})"
     body = (
         "BEGIN\n    IF TG_LEVEL = 'ROW' THEN\n"
-        f"        IF ({predicate.new_sql}) AND (({predicate.old_sql}) IS NOT TRUE) THEN\n"
+        f"        IF ({predicate.new_sql}) AND (TG_OP = 'INSERT' OR ({predicate.old_sql}) IS NOT TRUE) THEN\n"
         f"            PERFORM discreet._take_turn{turn};\n        END IF;\n        RETURN NEW;\n    END IF;\n"
         f"    IF discreet._has_turn{turn} AND {beyond} THEN\n"
         + raised(
