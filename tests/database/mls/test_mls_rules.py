@@ -62,7 +62,7 @@ def test_a_limit_on_rows_without_a_value_holds_for_new_rows(ruled: Subjects) -> 
     session = ruled.at("U")
     # Smith and Brown show neither to U
     for names in ("('a')", "('b'), ('c')"):
-        assert refused(session, f"INSERT INTO employee (name) VALUES {names}").sqlstate == "23514"  # noqa: S608
+        assert refused(session, f"INSERT INTO employee (name) VALUES {names}").sqlstate == "23514"
     session.execute("INSERT INTO employee (name, perf) VALUES ('d', 'fair')")
     assert refused(session, "UPDATE employee SET perf = NULL WHERE name = 'd'").sqlstate == "23514"
 
