@@ -12,8 +12,6 @@ from discreet.dp.additive import additive_noise
 from discreet.dp.price import Price
 
 ANSWERS, EPSILON = 200, 1
-# of a grand total each answer has one number only
-ANSWERS_OF_ROLLUP = 800
 GROUPS, SUMS, HIGHEST = 50, 8, 100
 DIGITS = 10
 MOST_OF_SUMS, MOST_OF_TOTAL, MOST_OF_CELLS = 0.6, 0.5, 1.1
@@ -24,13 +22,13 @@ PEOPLE = """
     CREATE TABLE dweller (id int PRIMARY KEY, a int NOT NULL, b int NOT NULL, c int NOT NULL);
     INSERT INTO dweller SELECT id, id % {digits}, id / {digits} % {digits}, id / {digits} / {digits} % {digits}
     FROM generate_series(0, 19999) AS id;
-    SELECT discreet.create_dataset('quiet', 10000);
+    SELECT discreet.create_dataset('quiet', 1000);
     SELECT discreet.protect('household', 'id', 'quiet'), discreet.protect('dweller', 'id', 'quiet');
     SELECT discreet.describe_column('household', 'town', categories => {towns});
     SELECT discreet.describe_column('dweller', key, categories => {all_digits}) FROM unnest('{{a,b,c}}'::text[]) AS key;
     SELECT discreet.describe_column('household', 's' || n, 0, {highest}) FROM generate_series(1, {sums}) AS n;
     CREATE ROLE {asker} LOGIN IN ROLE discreet_analyst;
-    SELECT discreet.grant_budget('quiet', '{asker}', 10000);
+    SELECT discreet.grant_budget('quiet', '{asker}', 1000);
 """
 
 
@@ -65,14 +63,14 @@ def deviation(sensitivity: int, parts: int) -> float:
 
 
 def differences(
-    subject: Subject, sql: str, keys: int, columns: str, answers: int
+    subject: Subject, sql: str, keys: int, columns: str
 ) -> Iterator[list[tuple[tuple[object, ...], list[float]]]]:
     """Of each answer the keys of every row, and by how much its numbers are off."""
     with subject.connect() as reading:
         exact = {row[:keys]: row[keys:] for row in reading.execute(sql.encode()).fetchall()}
     asking = f"SELECT * FROM discreet.query($${sql}$$, epsilon => {EPSILON}, fresh => true) AS t({columns})"
     with subject.connect(ASKER) as connection:
-        for _ in range(answers):
+        for _ in range(ANSWERS):
             rows = connection.execute(asking.encode()).fetchall()
             yield [
                 (
@@ -88,7 +86,7 @@ def several_sums(subject: Subject) -> Iterator[Line]:
     numbers = range(1, SUMS + 1)
     sql = f"SELECT town, {', '.join(f'sum(s{n})' for n in numbers)} FROM household GROUP BY town"
     columns = ", ".join(["town int", *(f"s{n} bigint" for n in numbers)])
-    found = [off for answer in differences(subject, sql, 1, columns, ANSWERS) for _, offs in answer for off in offs]
+    found = [off for answer in differences(subject, sql, 1, columns) for _, offs in answer for off in offs]
     yield line(f"{SUMS} sums of one table, {GROUPS} groups", deviation(HIGHEST, SUMS), found, MOST_OF_SUMS)
 
 
@@ -96,7 +94,7 @@ def rollup(subject: Subject) -> Iterator[Line]:
     """Counts in three dimensions, at so much of the price for each set as all of them together have."""
     sql = "SELECT a, b, c, count(*) FROM dweller GROUP BY ROLLUP (a, b, c)"
     found: dict[int, list[float]] = {}
-    for answer in differences(subject, sql, 3, "a int, b int, c int, n bigint", ANSWERS_OF_ROLLUP):
+    for answer in differences(subject, sql, 3, "a int, b int, c int, n bigint"):
         for keys, (off,) in answer:
             found.setdefault(sum(key is not None for key in keys), []).append(off)
     names = {0: "grand total", 1: "groups of one key", 2: "groups of two keys", 3: "cells"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -172,3 +173,27 @@ def test_what_limits_say_of_gaussian_noise_in_a_pure_dataset() -> None:
         for groups in (1, 2, 5, 10)
     }
     assert first == {1: 51, 2: 24, 5: 8, 10: 1}
+
+
+def test_few_vectors_come_from_a_reserve_and_each_is_given_out_once() -> None:
+    """Equal vectors have a probability below 1e-20 at this scale."""
+    noise = JointNoise((2**40, 2**40), 2**60)
+    drawn = [vector for _ in range(200) for vector in noise.draw(3)]
+    assert len(set(drawn)) == len(drawn) == 600
+
+
+def test_a_forked_process_draws_vectors_of_its_own() -> None:
+    noise = JointNoise((2**40, 2**40), 2**60)
+    noise.draw(1)
+    drawn = []
+    for _ in range(2):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(writer, str(noise.draw(1)).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        drawn.append(os.read(reader, 200))
+        os.close(reader)
+        os.close(writer)
+    assert drawn[0] != drawn[1]

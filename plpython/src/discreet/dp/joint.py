@@ -8,6 +8,7 @@ error is about 1/sqrt(6) of theirs for large d, and 0.48 of theirs for d = 8.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,6 +32,9 @@ POINTS = 2**15
 INTEGRAL_MARGIN = 0.999
 # geometric numbers that are drawn at once, which no cancel ends
 AT_ONCE = 2**15
+# noises of which vectors are kept, and how many of each are drawn where fewer are wanted: at first, and where they are
+# wanted often
+KEPT, RESERVE, MOST_RESERVED = 64, 32, 256
 # numbers below it are computed with in 64 bits, larger ones as Python's integers
 LARGEST_WORD = 2**62
 
@@ -101,7 +105,16 @@ class JointNoise:
         return AT_ONCE // (self.numbers + 1)
 
     def draw(self, how_many: int) -> list[tuple[int, ...]]:
-        """So many independent vectors. They do not depend on the values."""
+        """So many independent vectors. They do not depend on the values, and each is given out once."""
+        if how_many >= RESERVE:
+            return self._drawn(how_many)
+        reserve = reserve_of(self)
+        if len(reserve.vectors) < how_many:
+            reserve.refill = min(2 * reserve.refill, MOST_RESERVED)
+            reserve.vectors += self._drawn(reserve.refill)
+        return [reserve.vectors.pop() for _ in range(how_many)]
+
+    def _drawn(self, how_many: int) -> list[tuple[int, ...]]:
         found: list[tuple[int, ...]] = []
         while len(found) < how_many:
             missing = how_many - len(found)
@@ -126,6 +139,23 @@ class JointNoise:
     def of_number(self, place: int, copies: int = 1) -> JointPart:
         """The noise of one of the numbers, which stands at so many places from this one on."""
         return JointPart(self, place, copies)
+
+
+@dataclass
+class Reserve:
+    """Vectors that were drawn and not given out yet: drawing a few takes nearly as long as drawing many."""
+
+    vectors: list[tuple[int, ...]]
+    refill: int = RESERVE // 2
+
+
+@lru_cache(maxsize=KEPT)
+def reserve_of(_: JointNoise) -> Reserve:
+    return Reserve([])
+
+
+# a forked process has vectors of its own
+os.register_at_fork(after_in_child=reserve_of.cache_clear)
 
 
 def changed(touched: Fraction, cells: int) -> Fraction:
