@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 
-from bench.gate import ASKER
+from bench.gate import ASKER, laplace
 from bench.measure import Line, Subject
-from discreet.dp.additive import additive_noise
-from discreet.dp.price import Price
 
 ANSWERS, EPSILON = 200, 1
 GROUPS, SUMS, HIGHEST = 50, 8, 100
@@ -57,9 +54,8 @@ def line(name: str, before: float, found: Sequence[float], most: float | None) -
 
 
 def deviation(sensitivity: int, parts: int) -> float:
-    """Of draws of noise of its own, for so many parts of the price."""
-    noise = additive_noise(sensitivity, Price.of(Fraction(EPSILON, parts)), 1)
-    return math.sqrt(math.fsum(drawn**2 for drawn in noise.draw(20_000)) / 20_000)
+    """Of discrete Laplace noise of its own, for so many parts of the price."""
+    return laplace(sensitivity, EPSILON / parts)
 
 
 def differences(
