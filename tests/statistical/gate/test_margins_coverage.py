@@ -32,7 +32,8 @@ TABLE = f"""
     SELECT discreet.describe_column('person', 'grp', categories => ARRAY(SELECT grp FROM kind));
     SELECT discreet.describe_column('person', 'x', 0, 10);
 """
-# n and s: a count and a sum; `people`: all groups, also without people
+# n and s: a count and a sum; `people`: all groups, also without people. A sum is below -1000 with a probability below
+# 1e-20, so that logarithms and roots do not fail.
 QUESTIONS = {
     "quotients": "SELECT grp, {s} / NULLIF({n}, 0)::numeric AS q, 100.0 * {n} / NULLIF({s}, 0) AS r,"
     " {s} / NULLIF({n}, 0) AS whole FROM {people} GROUP BY grp",
@@ -40,8 +41,8 @@ QUESTIONS = {
     " FROM {people} GROUP BY grp",
     "products": "SELECT grp, {n} * {s} AS p, ({n} - 30) * ({n} - 30) AS square, abs({n} - 30) * {s} AS a,"
     " sqrt({n}) AS root FROM {people} GROUP BY grp",
-    "functions": "SELECT grp, exp({n} / 10.0) AS e, ln({s} + 100) AS l, log({s} + 1000) AS d, sign({n} - 28) AS sign,"
-    " {n} % 7 AS m, ({n} - 28) ^ 2 AS square, power({n} - 28.5, -1) AS inverse, power({s} + 100, 0.5) AS root"
+    "functions": "SELECT grp, exp({n} / 10.0) AS e, ln({s} + 1000) AS l, log({s} + 1000) AS d, sign({n} - 28) AS sign,"
+    " {n} % 7 AS m, ({n} - 28) ^ 2 AS square, power({n} - 28.5, -1) AS inverse, power({s} + 1000, 0.5) AS root"
     " FROM {people} GROUP BY grp",
     "shares of the total": "SELECT grp, 100.0 * {n} / sum({n}) OVER () AS share, round({s} / sum({s}) OVER (), 2) AS r"
     " FROM {people} GROUP BY grp",
